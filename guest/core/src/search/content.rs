@@ -1,0 +1,330 @@
+//! Searches the content of one file, in bounded memory.
+
+use std::io::{self, Read};
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{
+    BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
+};
+
+use super::hits::FileHits;
+use super::pattern::line_terminator;
+use super::{Budget, tree::TreeFile};
+use crate::encoding::Encoding;
+use crate::limits::{BINARY_PROBE_BYTES, MAX_SEARCH_BUFFER_BYTES, SEARCH_WHOLE_BYTES};
+use crate::lines::is_binary;
+use crate::types::{GrepLine, GrepLineKind, GrepMode, GrepRequest};
+
+/// How many lines of one match are given; the others are counted in the last of them.
+const MAX_MATCH_LINES: usize = 200;
+
+/// How many bytes around a match are looked at to make a window of a long line: enough for the
+/// widest characters on both sides.
+const WINDOW_BYTES: usize = 16 << 10;
+
+/// How much room a line takes in a result besides its text.
+pub(super) const LINE_OVERHEAD: u64 = 64;
+
+/// What to find in every file.
+pub(super) struct Plan<'a> {
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) request: &'a GrepRequest,
+    /// After how many matches of one file the others cannot matter.
+    pub(super) enough: u64,
+    /// After how many bytes of results of one file the others cannot matter.
+    pub(super) max_bytes: u64,
+    pub(super) budget: &'a Budget<'a>,
+}
+
+/// What one thread uses for file after file.
+pub(super) struct Scratch {
+    searcher: Searcher,
+    buffer: Vec<u8>,
+}
+
+/// What became of the search of one file.
+pub(super) enum Searched {
+    Hits(FileHits),
+    Binary,
+    Unreadable,
+    Stopped,
+}
+
+impl Plan<'_> {
+    pub(super) fn scratch(&self) -> Scratch {
+        let content = self.request.mode == GrepMode::Content;
+        let context = |lines: u32| if content { lines as usize } else { 0 };
+        let searcher = SearcherBuilder::new()
+            .line_terminator(line_terminator())
+            .line_number(content)
+            .multi_line(self.request.multiline)
+            .before_context(context(self.request.before))
+            .after_context(context(self.request.after))
+            .binary_detection(BinaryDetection::none())
+            .memory_map(MmapChoice::never())
+            .heap_limit(Some(MAX_SEARCH_BUFFER_BYTES))
+            .build();
+        Scratch { searcher, buffer: Vec::new() }
+    }
+
+    /// Searches one file.
+    pub(super) fn search<F: Read>(&self, scratch: &mut Scratch, file: TreeFile<F>) -> Searched {
+        self.try_search(scratch, file).unwrap_or_else(|error| {
+            if error.kind() == io::ErrorKind::TimedOut {
+                Searched::Stopped
+            } else {
+                Searched::Unreadable
+            }
+        })
+    }
+
+    fn try_search<F: Read>(
+        &self,
+        scratch: &mut Scratch,
+        file: TreeFile<F>,
+    ) -> io::Result<Searched> {
+        let TreeFile { mut reader, size } = file;
+        let Scratch { searcher, buffer } = scratch;
+        let whole = usize::try_from(size).ok().filter(|_| size <= SEARCH_WHOLE_BYTES);
+        // One byte more than the size, so that the end shows without another read of the rest.
+        let wanted = whole.map_or(BINARY_PROBE_BYTES, |size| size + 1);
+        let n = read_up_to(&mut reader, buffer, wanted)?;
+        let head = buffer.get(..n).unwrap_or_default();
+        if is_binary(head) {
+            return Ok(Searched::Binary);
+        }
+        let mut sink = HitSink { plan: self, hits: FileHits::default() };
+        if whole.is_some() && n < wanted {
+            let skip = match Encoding::detect(head) {
+                Encoding::Utf8Bom => Encoding::Utf8Bom.mark_len(),
+                _ => 0,
+            };
+            searcher.search_slice(self.matcher, head.get(skip..).unwrap_or_default(), &mut sink)?;
+        } else {
+            let rest = Guarded { reader, budget: self.budget };
+            searcher.search_reader(self.matcher, head.chain(rest), &mut sink)?;
+        }
+        Ok(Searched::Hits(sink.hits))
+    }
+}
+
+/// Reads until `wanted` bytes are there or the end is.
+fn read_up_to(reader: &mut impl Read, buffer: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+    if buffer.len() < wanted {
+        buffer.resize(wanted, 0);
+    }
+    let mut done = 0;
+    while let Some(rest) = buffer.get_mut(done..wanted).filter(|rest| !rest.is_empty()) {
+        match reader.read(rest) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+/// A reader that ends with an error when the time is up.
+struct Guarded<'a, R> {
+    reader: R,
+    budget: &'a Budget<'a>,
+}
+
+impl<R: Read> Read for Guarded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.budget.is_over() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.reader.read(buffer)
+    }
+}
+
+/// Takes what the searcher finds.
+struct HitSink<'a> {
+    plan: &'a Plan<'a>,
+    hits: FileHits,
+}
+
+impl HitSink<'_> {
+    fn add(&mut self, number: u64, text: String, kind: GrepLineKind) {
+        self.hits.bytes += text.len() as u64 + LINE_OVERHEAD;
+        self.hits.lines.push(GrepLine { number, text, kind });
+    }
+
+    /// Whether the search of this file goes on.
+    fn goes_on(&mut self) -> bool {
+        let enough = self.hits.count >= self.plan.enough || self.hits.bytes > self.plan.max_bytes;
+        self.hits.cut |= enough;
+        !enough
+    }
+
+    /// The matches that start in `block`, as the offset of each first byte and last byte.
+    fn matches_in(&self, block: &[u8]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        // The matcher cannot fail, and without a match the block is one.
+        let _ = self.plan.matcher.find_iter(block, |m| {
+            found.push((m.start(), m.end()));
+            true
+        });
+        if found.is_empty() {
+            found.push((0, block.len()));
+        }
+        found
+    }
+
+    /// Takes lines with one or more matches that may span them.
+    fn add_block(&mut self, first: u64, block: &[u8]) {
+        let matches = self.matches_in(block);
+        let mut starts = matches.iter().map(|(start, _)| *start).peekable();
+        let mut offset = 0;
+        let mut given = 0;
+        let mut left_out = 0_u64;
+        for (number, line) in (first..).zip(block.split_inclusive(|byte| *byte == b'\n')) {
+            let end = offset + line.len();
+            let mut at = None;
+            // A match at the very end of the block belongs to the last line.
+            while let Some(start) = starts.next_if(|start| *start < end || end == block.len()) {
+                at.get_or_insert(start.saturating_sub(offset));
+            }
+            let text = trim_ending(line);
+            if let Some(at) = at {
+                self.note_left_out(&mut left_out);
+                self.hits.count += 1;
+                given = 1;
+                let text = window(text, at, self.plan.request.line_chars);
+                self.add(number, text, GrepLineKind::Match);
+            } else if given < MAX_MATCH_LINES {
+                given += 1;
+                let text = window(text, 0, self.plan.request.line_chars);
+                self.add(number, text, GrepLineKind::Continuation);
+            } else {
+                left_out += 1;
+            }
+            offset = end;
+        }
+        self.note_left_out(&mut left_out);
+    }
+
+    fn note_left_out(&mut self, left_out: &mut u64) {
+        if *left_out > 0
+            && let Some(last) = self.hits.lines.last_mut()
+        {
+            let lines = if *left_out == 1 { "line" } else { "lines" };
+            last.text.push_str(&format!(" … [{left_out} more {lines} of this match not shown]"));
+            *left_out = 0;
+        }
+    }
+}
+
+impl Sink for HitSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        match self.plan.request.mode {
+            GrepMode::Files => {
+                self.hits.count = 1;
+                return Ok(false);
+            }
+            GrepMode::Count if self.plan.request.multiline => {
+                let block = found.bytes();
+                let mut last = None;
+                for (start, _) in self.matches_in(block) {
+                    let before = block.get(..start.min(block.len().saturating_sub(1)));
+                    let line = memchr::memchr_iter(b'\n', before.unwrap_or_default()).count();
+                    self.hits.count += u64::from(last.replace(line) != Some(line));
+                }
+                return Ok(true);
+            }
+            GrepMode::Count => {
+                self.hits.count += 1;
+                return Ok(true);
+            }
+            GrepMode::Content => {}
+        }
+        let number = found.line_number().unwrap_or(1);
+        if self.plan.request.multiline {
+            self.add_block(number, found.bytes());
+        } else {
+            self.hits.count += 1;
+            let line = trim_ending(found.bytes());
+            let at = if line.len() as u64 <= self.plan.request.line_chars {
+                0
+            } else {
+                self.plan.matcher.find(line)?.map_or(0, |m| m.start())
+            };
+            let text = window(line, at, self.plan.request.line_chars);
+            self.add(number, text, GrepLineKind::Match);
+        }
+        Ok(self.goes_on())
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let number = context.line_number().unwrap_or(1);
+        let text = window(trim_ending(context.bytes()), 0, self.plan.request.line_chars);
+        self.add(number, text, GrepLineKind::Context);
+        Ok(true)
+    }
+}
+
+fn trim_ending(line: &[u8]) -> &[u8] {
+    let Some(line) = line.strip_suffix(b"\n") else { return line };
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A line as text; a long one as a window around byte `at`, with `…` where it is cut.
+fn window(line: &[u8], at: usize, max_chars: u64) -> String {
+    let max = usize::try_from(max_chars).unwrap_or(usize::MAX).max(1);
+    if line.len() <= max {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    let at = at.min(line.len());
+    let from = char_start(line, at.saturating_sub(WINDOW_BYTES));
+    let to = char_start(line, at.saturating_add(WINDOW_BYTES.max(4 * max)).min(line.len()));
+    let before = String::from_utf8_lossy(line.get(from..at).unwrap_or_default());
+    let after = String::from_utf8_lossy(line.get(at..to).unwrap_or_default());
+    let chars_before = before.chars().count();
+    let chars_after = after.chars().count();
+    if from == 0 && to == line.len() && chars_before + chars_after <= max {
+        return format!("{before}{after}");
+    }
+    // A fifth of the window stands before the match, more if little follows it.
+    let lead = chars_before.min((max / 5).max(max.saturating_sub(chars_after)));
+    let follow = chars_after.min(max - lead);
+    let start: String = before.chars().skip(chars_before - lead).collect();
+    let end: String = after.chars().take(follow).collect();
+    let cut_front = if from > 0 || lead < chars_before { "…" } else { "" };
+    let cut_back = if to < line.len() || follow < chars_after { "…" } else { "" };
+    format!("{cut_front}{start}{end}{cut_back}")
+}
+
+/// The first position from `at` back where a character of UTF-8 starts.
+fn char_start(line: &[u8], at: usize) -> usize {
+    (at.saturating_sub(3)..=at)
+        .rev()
+        .find(|at| line.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80))
+        .unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::window;
+
+    #[test]
+    fn windows_hold_the_match_and_mark_the_cuts() {
+        let line = format!("{}frames{}", "x".repeat(400_000), "y".repeat(250_000));
+        let shown = window(line.as_bytes(), 400_000, 500);
+        assert!(shown.contains("frames") && shown.starts_with('…') && shown.ends_with('…'));
+        assert_eq!(shown.chars().count(), 502);
+        let shown = window(line.as_bytes(), 0, 500);
+        assert!(!shown.starts_with('…') && shown.ends_with('…'));
+        let shown = window(line.as_bytes(), line.len(), 500);
+        assert!(shown.starts_with('…') && !shown.ends_with('…'));
+        assert_eq!(window(b"short", 3, 500), "short");
+        let wide = "é".repeat(400);
+        assert_eq!(window(wide.as_bytes(), 10, 500), wide);
+        let wide = "😀".repeat(600);
+        assert_eq!(window(wide.as_bytes(), 4, 500).chars().count(), 501);
+    }
+}

@@ -1,0 +1,78 @@
+//! `delete_file`: removes a file, a link or a directory.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Effect, Tool};
+use crate::arguments::{Arguments, Param};
+use crate::failure::{Code, Failure};
+use crate::text::{JsonObject, counted};
+use crate::toolbox::Context;
+
+/// The tool.
+pub(super) struct DeleteFile;
+
+impl Tool for DeleteFile {
+    fn name(&self) -> &'static str {
+        "delete_file"
+    }
+
+    fn title(&self) -> &'static str {
+        "Delete a file or directory"
+    }
+
+    fn description(&self) -> String {
+        "Deletes a file, a symbolic link (not what it points to), or a directory. A directory with \
+         entries needs recursive."
+            .to_owned()
+    }
+
+    fn params(&self) -> Vec<Param> {
+        vec![
+            Param::path("What to delete."),
+            Param::flag("recursive", false, "Delete a directory with all that is in it."),
+        ]
+    }
+
+    fn output(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "files": { "type": "integer" },
+                "directories": { "type": "integer" },
+            },
+            "required": ["path", "files", "directories"],
+        })
+    }
+
+    fn effect(&self) -> Effect {
+        Effect { read_only: false, destructive: true, idempotent: true }
+    }
+
+    fn run(&self, context: &Context<'_>, arguments: &mut Arguments) -> Result<Answer, Failure> {
+        let path = context.path(arguments.text("path").unwrap_or_default())?;
+        if path.is_root() {
+            return Err(Failure::new(
+                Code::NotPermitted,
+                "the root of the workspace cannot be deleted",
+            )
+            .at("/"));
+        }
+        let removed = context
+            .writer()?
+            .remove(path.as_str(), arguments.flag("recursive"))
+            .map_err(|error| Failure::of_backend(error, path.as_str()))?;
+        let mut parts = Vec::new();
+        if removed.files > 0 {
+            parts.push(counted(removed.files, "file", "files"));
+        }
+        if removed.directories > 0 {
+            parts.push(counted(removed.directories, "directory", "directories"));
+        }
+        let structured = JsonObject::default()
+            .with("path", path.as_str())
+            .with("files", removed.files)
+            .with("directories", removed.directories);
+        Ok(Answer::new(format!("Deleted {path} ({}).", parts.join(", ")), structured.finish()))
+    }
+}

@@ -1,0 +1,98 @@
+//! Moving files and directories.
+
+use handhold_core::path::WorkspacePath;
+use handhold_core::types::{ErrorCode, FileKind};
+use rustix::fs::{AtFlags, Stat};
+use rustix::io::Errno;
+
+use super::change::rename;
+use super::errors::code;
+use super::resolve::{Entry, How, NO_FOLLOW, Place, bytes, resolve};
+use super::write::{check_target, same_file};
+use super::{ThreadDir, stat};
+
+impl ThreadDir {
+    pub(super) fn give_name(
+        &self,
+        source: &WorkspacePath,
+        destination: &WorkspacePath,
+        overwrite: bool,
+    ) -> Result<(), ErrorCode> {
+        if source.is_root() {
+            return Err(ErrorCode::NotPermitted);
+        }
+        if destination.is_root() {
+            return Err(ErrorCode::IsDirectory);
+        }
+        if destination.is_within(source) {
+            return Err(ErrorCode::InvalidPath(format!("{source} cannot be moved into itself")));
+        }
+        let from = self.entry(source)?.ok_or(ErrorCode::NotFound)?;
+        let moved = from.stat.as_ref().ok_or(ErrorCode::NotFound)?;
+        // Everything is looked at before anything is made.
+        let seen = self.entry(destination)?;
+        check(moved, seen.as_ref().and_then(|entry| entry.stat.as_ref()), overwrite)?;
+        let to = match seen {
+            Some(entry) => entry,
+            None => self.make_destination(destination)?,
+        };
+        let records = self.root.records()?;
+        let _locks =
+            records.lock_both((&from.dir, bytes(&from.name)), (&to.dir, bytes(&to.name)))?;
+        let moved = look(&from)?.ok_or(ErrorCode::NotFound)?;
+        let there = look(&to)?;
+        check(&moved, there.as_ref(), overwrite)?;
+        if same_file(&moved, there.as_ref()) {
+            // Two names of one file: the system would keep both.
+            return rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty()).map_err(code);
+        }
+        match rename(&from.dir, &from.name, &to.dir, &to.name, there.is_none()) {
+            Err(Errno::INVAL) => {
+                Err(ErrorCode::InvalidPath(format!("{source} cannot be moved into itself")))
+            }
+            result => result.map_err(code),
+        }
+    }
+
+    /// The entry at `path`, a link itself; none if its directory does not exist.
+    fn entry(&self, path: &WorkspacePath) -> Result<Option<Entry>, ErrorCode> {
+        let Some(root) = self.open()? else { return Ok(None) };
+        match resolve(root, path, NO_FOLLOW)? {
+            Place::Root(_) => Err(ErrorCode::IsDirectory),
+            Place::Entry(entry) => Ok(Some(entry)),
+            Place::NoParent => Ok(None),
+        }
+    }
+
+    fn make_destination(&self, path: &WorkspacePath) -> Result<Entry, ErrorCode> {
+        let root = self.root.create_beneath(&self.names)?;
+        match resolve(root, path, How { make_parents: true, ..NO_FOLLOW })? {
+            Place::Entry(entry) => Ok(entry),
+            Place::Root(_) | Place::NoParent => Err(ErrorCode::NotFound),
+        }
+    }
+}
+
+fn look(entry: &Entry) -> Result<Option<Stat>, ErrorCode> {
+    match rustix::fs::statat(&entry.dir, &entry.name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok(Some(found)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(code(errno)),
+    }
+}
+
+/// Checks that what is moved may take its place.
+fn check(moved: &Stat, there: Option<&Stat>, overwrite: bool) -> Result<(), ErrorCode> {
+    let Some(there) = there else { return Ok(()) };
+    if !overwrite {
+        return Err(ErrorCode::AlreadyExists);
+    }
+    if stat::kind(moved) == FileKind::Directory && stat::kind(there) != FileKind::Directory {
+        return Err(ErrorCode::NotADirectory);
+    }
+    match stat::kind(there) {
+        // The link itself is replaced.
+        FileKind::Link => Ok(()),
+        _ => check_target(Some(there)).map(drop),
+    }
+}

@@ -1,0 +1,135 @@
+//! Writing and appending.
+
+use handhold_core::path::WorkspacePath;
+use handhold_core::types::{ErrorCode, FileKind, WriteRequest, Written};
+use rustix::fs::{AtFlags, Stat};
+use rustix::io::Errno;
+
+use super::change::Draft;
+use super::errors::code;
+use super::read::open_regular;
+use super::resolve::{Entry, FOLLOW, How, Place, bytes, resolve};
+use super::{ThreadDir, parse, stat};
+
+/// How often a write starts over because its place was exchanged meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// The permission of an owner to write.
+const OWNER_WRITES: u32 = 0o200;
+
+impl ThreadDir {
+    pub(super) fn put(&self, request: &WriteRequest, append: bool) -> Result<Written, ErrorCode> {
+        let path = parse(&request.path)?;
+        if path.is_root() {
+            return Err(ErrorCode::IsDirectory);
+        }
+        for _ in 0..ATTEMPTS {
+            if let Some(written) = self.try_put(&path, request, append)? {
+                return Ok(written);
+            }
+        }
+        Err(ErrorCode::Unavailable("the file keeps changing its kind".to_owned()))
+    }
+
+    /// Writes once; none if the place was exchanged meanwhile.
+    fn try_put(
+        &self,
+        path: &WorkspacePath,
+        request: &WriteRequest,
+        append: bool,
+    ) -> Result<Option<Written>, ErrorCode> {
+        // Everything is looked at before anything is made.
+        let seen = self.look(path)?;
+        let old = check_target(seen.as_ref().and_then(|entry| entry.stat.as_ref()))?;
+        request.condition.check(old.map(stat::version).as_deref())?;
+        if request.dry_run {
+            return Ok(Some(answer(request, append, old, old.map(stat::version))));
+        }
+        let entry = match seen {
+            Some(entry) => entry,
+            None => self.make_parents(path)?,
+        };
+        let records = self.root.records()?;
+        let _lock = records.lock(&entry.dir, bytes(&entry.name))?;
+        let now = match rustix::fs::statat(&entry.dir, &entry.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) if stat::kind(&found) == FileKind::Link => return Ok(None),
+            Ok(found) => Some(found),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(code(errno)),
+        };
+        let old = check_target(now.as_ref())?;
+        request.condition.check(old.map(stat::version).as_deref())?;
+        let mut draft = Draft::new(records)?;
+        if append && old.is_some() {
+            match open_regular(&entry.dir, &entry.name) {
+                Ok(Some((mut file, found))) if same_file(&found, old) => draft.copy(&mut file)?,
+                Ok(_) | Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
+                Err(errno) => return Err(code(errno)),
+            }
+        }
+        draft.write(&request.content)?;
+        draft.inherit(old)?;
+        let placed = match draft.place(&entry.dir, &entry.name, old.is_none()) {
+            // Another program made it between the look and the rename.
+            Err(ErrorCode::AlreadyExists) if old.is_none() => return Ok(None),
+            result => result?,
+        };
+        Ok(Some(Written {
+            size: stat::size(&placed),
+            previous_size: old.map(stat::size),
+            version: stat::version(&placed),
+        }))
+    }
+
+    /// What is at `path`, links followed; none if its directory does not exist.
+    fn look(&self, path: &WorkspacePath) -> Result<Option<Entry>, ErrorCode> {
+        let Some(root) = self.open()? else { return Ok(None) };
+        match resolve(root, path, FOLLOW)? {
+            Place::Root(_) => Err(ErrorCode::IsDirectory),
+            Place::Entry(entry) => Ok(Some(entry)),
+            Place::NoParent => Ok(None),
+        }
+    }
+
+    /// The place for a new entry at `path`, whose directories are made.
+    pub(super) fn make_parents(&self, path: &WorkspacePath) -> Result<Entry, ErrorCode> {
+        let root = self.root.create_beneath(&self.names)?;
+        match resolve(root, path, How { follow_last: true, make_parents: true })? {
+            Place::Root(_) => Err(ErrorCode::IsDirectory),
+            Place::Entry(entry) => Ok(entry),
+            Place::NoParent => Err(ErrorCode::NotFound),
+        }
+    }
+}
+
+/// Checks that a write may replace what is there.
+pub(super) fn check_target(found: Option<&Stat>) -> Result<Option<&Stat>, ErrorCode> {
+    let Some(found) = found else { return Ok(None) };
+    match stat::kind(found) {
+        FileKind::Directory => Err(ErrorCode::IsDirectory),
+        FileKind::Link | FileKind::Other => Err(ErrorCode::NotAFile),
+        FileKind::File if found.st_mode & OWNER_WRITES == 0 => Err(ErrorCode::NotPermitted),
+        FileKind::File => Ok(Some(found)),
+    }
+}
+
+/// Whether both are one file.
+pub(super) fn same_file(one: &Stat, other: Option<&Stat>) -> bool {
+    other.is_some_and(|other| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
+}
+
+/// The answer to a write that changes nothing.
+fn answer(
+    request: &WriteRequest,
+    append: bool,
+    old: Option<&Stat>,
+    version: Option<String>,
+) -> Written {
+    let before = old.map(stat::size);
+    let kept = if append { before.unwrap_or(0) } else { 0 };
+    Written {
+        size: kept + request.content.len() as u64,
+        previous_size: before,
+        version: version.unwrap_or_default(),
+    }
+}

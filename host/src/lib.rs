@@ -1,0 +1,44 @@
+//! File tools for AI agents, in a WebAssembly component over a backend of your choice.
+//!
+//! A [`Toolbox`] holds the compiled components. A [`Workspace`] is a [`backend::Backend`] and what
+//! calls may do with it. Every call gets a fresh instance whose imports are that backend and
+//! nothing else: what the component cannot import, an agent cannot do.
+//!
+//! ```no_run
+//! use handhold::{Toolbox, ToolCall, Workspace, backends::Memory};
+//!
+//! # async fn example(component: Vec<u8>) -> Result<(), handhold::BuildError> {
+//! let toolbox = Toolbox::builder().file_tools(component).build()?;
+//! let workspace = Workspace::new(Memory::new());
+//! let result = toolbox
+//!     .call(&workspace, ToolCall {
+//!         tool: "write_file".to_owned(),
+//!         arguments: r#"{"file_path": "notes.md", "content": "hello"}"#.to_owned(),
+//!         call_id: None,
+//!     })
+//!     .await;
+//! assert_eq!(result.text, "Created /notes.md (5 bytes).");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The library never prints, reads the environment, the current directory or the home. It runs on
+//! tokio: backends that block do so on threads for blocking work.
+
+pub mod backend;
+pub mod backends;
+mod bindings;
+mod code_cache;
+mod engine;
+mod error;
+mod settings;
+mod state;
+mod toolbox;
+
+pub use error::BuildError;
+pub use handhold_core::limits;
+pub use handhold_core::types::{Config, Image, ToolCall, ToolDefinition, ToolResult, ToolSetting};
+pub use settings::{Settings, SettingsError};
+pub use toolbox::{
+    Access, DEFAULT_CONCURRENT_CALLS, DEFAULT_MEMORY_BYTES, Toolbox, ToolboxBuilder, Workspace,
+};

@@ -1,0 +1,222 @@
+//! The `handhold` binary: a process for each call, and one process for all.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use handhold::Settings;
+use serde_json::Value;
+
+use super::{Answer, FrontEnd, Session, is_root};
+use crate::case::Case;
+use crate::world::{Directory, World};
+use crate::{binary, scratch_dir};
+
+/// A user without any rights: nobody, on most systems.
+const UNPRIVILEGED: u32 = 65534;
+
+/// `handhold call` on a directory.
+pub struct CommandLine;
+
+impl FrontEnd for CommandLine {
+    fn name(&self) -> &'static str {
+        "command-line"
+    }
+
+    fn can(&self, _: &str) -> bool {
+        true
+    }
+
+    fn open(&self, case: &Case) -> Result<(World, Box<dyn Session>)> {
+        let directory = Directory::new();
+        let config = write_config(&directory, case)?;
+        let unprivileged = is_root() && case.needs.iter().any(|need| need == "unprivileged");
+        let session = Calls {
+            base: directory.base().to_owned(),
+            root: directory.root(),
+            config,
+            read_only: case.read_only,
+            unprivileged,
+            given: false,
+        };
+        Ok((World::Directory(directory), Box::new(session)))
+    }
+}
+
+fn write_config(directory: &Directory, case: &Case) -> Result<Option<PathBuf>> {
+    let Some(text) = &case.config else { return Ok(None) };
+    // A wrong configuration is found here already, with the error of the library.
+    Settings::from_toml(text)?;
+    let path = directory.base().join("config.toml");
+    std::fs::write(&path, text)?;
+    Ok(Some(path))
+}
+
+struct Calls {
+    base: PathBuf,
+    root: PathBuf,
+    config: Option<PathBuf>,
+    read_only: bool,
+    unprivileged: bool,
+    given: bool,
+}
+
+impl Session for Calls {
+    fn call(&mut self, tool: &str, arguments: &str) -> Result<Answer> {
+        if self.unprivileged && !self.given {
+            give_away(&self.base)?;
+            self.given = true;
+        }
+        let mut command = Command::new(binary());
+        command.args(["call", "--json", "--call-id", "call", "--root"]).arg(&self.root);
+        if let Some(config) = &self.config {
+            command.arg("--config").arg(config);
+        }
+        if self.read_only {
+            command.arg("--read-only");
+        }
+        if self.unprivileged {
+            command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
+            command.env("XDG_CACHE_HOME", unprivileged_cache()?);
+        } else {
+            command.env("XDG_CACHE_HOME", scratch_dir().join("cache"));
+        }
+        // Long arguments do not fit on a command line.
+        let child = command
+            .args(["--", tool, "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let output = feed(child, arguments)?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(stderr.is_empty(), "there is something on standard error: {stderr}");
+        let line = String::from_utf8(output.stdout)?;
+        ensure!(line.ends_with('\n') && line.matches('\n').count() == 1, "not one line: {line:?}");
+        let answer = read_result(&line)?;
+        let code = output.status.code();
+        ensure!(code == Some(i32::from(answer.is_error)), "the exit code is {code:?}");
+        Ok(answer)
+    }
+}
+
+/// Writes standard input while the output is read.
+fn feed(mut child: Child, input: &str) -> Result<std::process::Output> {
+    let mut stdin = child.stdin.take().context("standard input is piped")?;
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output()?;
+    writer.join().ok().context("the writer broke down")??;
+    Ok(output)
+}
+
+/// Reads one result line.
+fn read_result(line: &str) -> Result<Answer> {
+    let result: Value = serde_json::from_str(line)?;
+    for key in ["tool", "call_id", "is_error", "text", "structured", "content"] {
+        ensure!(result.get(key).is_some(), "the result has no {key}: {line}");
+    }
+    ensure!(result["call_id"] == "call", "the call id is {}", result["call_id"]);
+    Ok(Answer {
+        is_error: result["is_error"].as_bool().context("is_error")?,
+        text: result["text"].as_str().context("text")?.to_owned(),
+        structured: result["structured"].clone(),
+    })
+}
+
+/// Makes all beneath `path` that user's.
+fn give_away(path: &Path) -> Result<()> {
+    let meta = std::fs::symlink_metadata(path)?;
+    if meta.is_dir() {
+        for entry in std::fs::read_dir(path)? {
+            give_away(&entry?.path())?;
+        }
+    }
+    if !meta.is_symlink() {
+        chown(path, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
+    }
+    Ok(())
+}
+
+/// A directory for compiled code of that user.
+fn unprivileged_cache() -> Result<PathBuf> {
+    let dir = scratch_dir().join("cache-unprivileged");
+    std::fs::create_dir_all(&dir)?;
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700))?;
+    chown(&dir, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
+    Ok(dir)
+}
+
+/// `handhold batch`: one process for all calls of a case.
+pub struct Batch;
+
+impl FrontEnd for Batch {
+    fn name(&self) -> &'static str {
+        "batch"
+    }
+
+    fn can(&self, need: &str) -> bool {
+        need != "unprivileged" || !is_root()
+    }
+
+    fn open(&self, case: &Case) -> Result<(World, Box<dyn Session>)> {
+        let directory = Directory::new();
+        let config = write_config(&directory, case)?;
+        let mut command = Command::new(binary());
+        command.arg("batch").arg("--root").arg(directory.root());
+        if let Some(config) = config {
+            command.arg("--config").arg(config);
+        }
+        if case.read_only {
+            command.arg("--read-only");
+        }
+        let mut child = command
+            .env("XDG_CACHE_HOME", scratch_dir().join("cache"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().context("standard output is piped")?);
+        let session = BatchSession { child, stdin, stdout };
+        Ok((World::Directory(directory), Box::new(session)))
+    }
+}
+
+struct BatchSession {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Session for BatchSession {
+    fn call(&mut self, tool: &str, arguments: &str) -> Result<Answer> {
+        // The text of the arguments goes into the line as it is, so that nothing is lost on the
+        // way; what is no JSON, or has line feeds, goes in as a string.
+        let fits = serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok();
+        let arguments = if fits && !arguments.contains('\n') {
+            arguments.to_owned()
+        } else {
+            serde_json::to_string(arguments)?
+        };
+        let tool = serde_json::to_string(tool)?;
+        let line = format!("{{\"tool\":{tool},\"call_id\":\"call\",\"arguments\":{arguments}}}\n");
+        let stdin = self.stdin.as_mut().context("standard input is open")?;
+        stdin.write_all(line.as_bytes())?;
+        stdin.flush()?;
+        let mut answer = String::new();
+        self.stdout.read_line(&mut answer)?;
+        ensure!(answer.ends_with('\n'), "the process ended: {answer:?}");
+        read_result(&answer)
+    }
+}
+
+impl Drop for BatchSession {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        drop(self.child.wait());
+    }
+}
