@@ -74,7 +74,8 @@ fn imports(component: &[u8]) -> Result<String> {
         bail!("the encoder gave no component");
     };
     let mut list = String::new();
-    for key in resolve.worlds[world].imports.keys() {
+    let world = resolve.worlds.get(world).context("a component has a world")?;
+    for key in world.imports.keys() {
         writeln!(list, "{}", resolve.name_world_key(key))?;
     }
     Ok(list)

@@ -2,11 +2,11 @@
 
 mod blocking;
 mod memory;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod thread_dir;
 
 pub use memory::Memory;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub use thread_dir::{AgentFiles, IdError, ThreadDir};
 
 /// How many bytes one `read_bytes` gives at most: 1 MiB, so that no caller can make the host hold

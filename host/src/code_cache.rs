@@ -67,16 +67,20 @@ fn load(engine: &Engine, dir: &Path, name: &str) -> io::Result<Option<Component>
         return Ok(None);
     }
     check_private(&fs::symlink_metadata(dir)?)?;
-    let path = dir.join(name);
-    match fs::symlink_metadata(&path) {
-        Ok(found) if found.is_file() => check_private(&found)?,
-        Ok(_) => return Err(io::ErrorKind::InvalidInput.into()),
+    let mut open = match fs::File::open(dir.join(name)) {
+        Ok(open) => open,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
+    };
+    // What was opened is looked at, not what has the name now.
+    let found = open.metadata()?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-    let mut file = Vec::new();
-    fs::File::open(&path)?.read_to_end(&mut file)?;
-    let Some((hash, code)) = file.split_at_checked(HASH_BYTES) else { return Ok(None) };
+    check_private(&found)?;
+    let mut bytes = Vec::new();
+    open.read_to_end(&mut bytes)?;
+    let Some((hash, code)) = bytes.split_at_checked(HASH_BYTES) else { return Ok(None) };
     if Sha256::digest(code).as_slice() != hash {
         return Ok(None);
     }

@@ -226,6 +226,12 @@ impl Toolbox {
         ToolboxBuilder::default()
     }
 
+    /// How the tools behave.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Runs one call. What goes wrong is a result too.
     ///
     /// Dropping the future ends the call; a change that was being made is then made or not made

@@ -1,1 +1,24 @@
-//! .
+//! Attacks on workspaces in directories: what must not be reached is not, whatever happens when.
+//!
+//! Every link and path leads to files that the test itself has made.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod cli;
+mod concurrent;
+mod deep;
+mod killed;
+mod links;
+mod modes;
+mod names;
+mod processes;
+mod races;
+mod removal;
+mod site;
+mod special;
+mod versions;

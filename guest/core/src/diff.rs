@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Replace, myers};
 
 use crate::limits::{DIFF_CHARS, DIFF_WINDOW_LINES, DIFF_WORK};
 use crate::path::show;
@@ -30,22 +31,20 @@ pub fn unified(path: &str, old: &[u8], new: &[u8], touched_lines: usize) -> Stri
         old.truncate(DIFF_WINDOW_LINES);
         new.truncate(DIFF_WINDOW_LINES);
     }
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&old, &new);
     let path = show(path);
     let mut out = format!("--- {path}\n+++ {path}\n");
     let mut writer = Writer { out: &mut out, left: DIFF_CHARS, cut: windowed };
-    'all: for group in diff.grouped_ops(CONTEXT_LINES) {
+    'all: for group in similar::group_diff_ops(changes(&old, &new), CONTEXT_LINES) {
         if !writer.line(&hunk_header(&group, start)) {
             break;
         }
         for op in &group {
-            for change in diff.iter_changes(op) {
-                let sign = match change.tag() {
-                    ChangeTag::Equal => ' ',
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
-                };
-                let text = change.value();
+            let equal = matches!(op, DiffOp::Equal { .. });
+            let removed = old.get(op.old_range()).unwrap_or_default();
+            let added = if equal { &[] } else { new.get(op.new_range()).unwrap_or_default() };
+            let sign = if equal { ' ' } else { '-' };
+            let lines = removed.iter().map(|line| (sign, *line));
+            for (sign, text) in lines.chain(added.iter().map(|line| ('+', *line))) {
                 let line = text.strip_suffix('\n');
                 let shown = line.map(|line| line.strip_suffix('\r').unwrap_or(line));
                 if !writer.line(&format!("{sign}{}", shown.unwrap_or(text))) {
@@ -61,6 +60,16 @@ pub fn unified(path: &str, old: &[u8], new: &[u8], touched_lines: usize) -> Stri
         out.push_str("… [the diff is cut here; there may be more changes]\n");
     }
     out
+}
+
+/// What differs between two lists of lines.
+fn changes(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut changes = Replace::new(Capture::new());
+    // Nothing in here can fail.
+    match myers::diff_deadline_raw(&mut changes, old, 0..old.len(), new, 0..new.len(), None) {
+        Ok(()) => changes.into_inner().into_ops(),
+        Err(never) => match never {},
+    }
 }
 
 /// Writes lines until the room is used up.

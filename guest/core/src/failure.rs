@@ -7,7 +7,7 @@ use crate::types::ErrorCode;
 
 /// The code of a failed call, as in `structured.error.code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it, and the tool contract lists them")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Code {
     NotFound,
     AlreadyExists,
@@ -72,7 +72,7 @@ pub struct Failure {
     /// The path it is about.
     pub path: Option<String>,
     /// More for programs.
-    pub detail: Option<Value>,
+    pub detail: Option<Box<Value>>,
 }
 
 impl Failure {
@@ -98,7 +98,7 @@ impl Failure {
     /// The same failure, with more for programs.
     #[must_use]
     pub fn with_detail(mut self, detail: Value) -> Self {
-        self.detail = Some(detail);
+        self.detail = Some(Box::new(detail));
         self
     }
 
@@ -117,7 +117,7 @@ impl Failure {
             error.insert("path".to_owned(), json!(path));
         }
         if let Some(detail) = &self.detail {
-            error.insert("detail".to_owned(), detail.clone());
+            error.insert("detail".to_owned(), Value::clone(detail));
         }
         json!({ "error": error }).to_string()
     }

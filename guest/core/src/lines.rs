@@ -166,4 +166,5 @@ fn collect(stream: &mut TextStream<'_>, first: u64, request: &ReadRequest) -> io
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "tests run on 64 bits")]
 mod tests;

@@ -10,8 +10,6 @@ mod pages;
 mod read_file;
 mod write_file;
 
-use serde_json::Value;
-
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
 use crate::toolbox::Context;
@@ -51,7 +49,7 @@ pub trait Tool: Sync {
     fn params(&self) -> Vec<Param>;
 
     /// A JSON Schema of the structured result of a success.
-    fn output(&self) -> Value;
+    fn output(&self) -> &'static str;
 
     /// What a call can do.
     fn effect(&self) -> Effect;

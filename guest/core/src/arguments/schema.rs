@@ -21,27 +21,39 @@ pub(super) fn object(params: &[Param]) -> Value {
 }
 
 fn property(param: &Param) -> Value {
-    let mut schema = match &param.kind {
-        Kind::Text => json!({ "type": "string" }),
+    let mut schema = Map::new();
+    let mut put = |key: &str, value: Value| schema.insert(key.to_owned(), value);
+    match &param.kind {
+        Kind::Text => {
+            put("type", json!("string"));
+        }
         Kind::Integer { min, max, default } => {
-            let mut schema = json!({ "type": "integer" });
+            put("type", json!("integer"));
             if *min > -super::MAX_INTEGER {
-                schema["minimum"] = json!(min);
+                put("minimum", json!(min));
             }
             if *max < super::MAX_INTEGER {
-                schema["maximum"] = json!(max);
+                put("maximum", json!(max));
             }
             if let Some(default) = default {
-                schema["default"] = json!(default);
+                put("default", json!(default));
             }
-            schema
         }
-        Kind::Flag { default } => json!({ "type": "boolean", "default": default }),
+        Kind::Flag { default } => {
+            put("type", json!("boolean"));
+            put("default", json!(default));
+        }
         Kind::Choice(words) => {
-            json!({ "type": "string", "enum": words, "default": words.first() })
+            put("type", json!("string"));
+            put("enum", json!(words));
+            put("default", json!(words.first()));
         }
-        Kind::Edits => json!({ "type": "array", "minItems": 1, "items": object(&EDIT_PARAMS) }),
-    };
-    schema["description"] = json!(param.description);
-    schema
+        Kind::Edits => {
+            put("type", json!("array"));
+            put("minItems", json!(1));
+            put("items", object(&EDIT_PARAMS));
+        }
+    }
+    put("description", json!(param.description));
+    Value::Object(schema)
 }

@@ -56,7 +56,7 @@ impl Plan<'_> {
         let content = self.request.mode == GrepMode::Content;
         let context = |lines: u32| if content { lines as usize } else { 0 };
         let searcher = SearcherBuilder::new()
-            .line_terminator(line_terminator())
+            .line_terminator(line_terminator(self.matcher))
             .line_number(content)
             .multi_line(self.request.multiline)
             .before_context(context(self.request.before))

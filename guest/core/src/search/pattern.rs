@@ -1,6 +1,6 @@
 //! Compiles what `grep` is to find, with errors that say what to do.
 
-use grep_matcher::LineTerminator;
+use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use crate::limits::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES};
@@ -26,6 +26,32 @@ pub(super) fn compile(request: &GrepRequest) -> Result<RegexMatcher, String> {
     if !request.literal {
         check_syntax(pattern, &quoted)?;
     }
+    match build(request, true) {
+        // A carriage return that is named is a character of the line like any other.
+        Err(error) if is_line_ending(&error) => build(request, false),
+        result => result,
+    }
+    .map_err(|error| {
+        if is_line_ending(&error) {
+            return format!(
+                "the pattern {quoted} has a newline, and lines are searched one by one; use multiline=true"
+            );
+        }
+        let text = error.to_string();
+        let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        format!(
+            "the pattern {quoted} cannot be used: {reason}; use literal=true to search for this text"
+        )
+    })
+}
+
+/// Whether a pattern was refused because it can match the end of a line.
+fn is_line_ending(error: &grep_regex::Error) -> bool {
+    matches!(error.kind(), grep_regex::ErrorKind::NotAllowed(_) | grep_regex::ErrorKind::Banned(_))
+}
+
+/// Builds the matcher; with `crlf`, `$` matches before `\r\n` too, and `.` does not match `\r`.
+fn build(request: &GrepRequest, crlf: bool) -> Result<RegexMatcher, grep_regex::Error> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .case_insensitive(request.ignore_case)
@@ -33,27 +59,17 @@ pub(super) fn compile(request: &GrepRequest) -> Result<RegexMatcher, String> {
         .unicode(true)
         .fixed_strings(request.literal)
         .size_limit(MAX_PROGRAM_BYTES)
-        .crlf(true);
+        .line_terminator(Some(b'\n'))
+        .crlf(crlf);
     if request.multiline {
         builder.dot_matches_new_line(true).line_terminator(None);
     }
-    builder.build(pattern).map_err(|error| match error.kind() {
-        grep_regex::ErrorKind::NotAllowed(_) | grep_regex::ErrorKind::Banned(_) => format!(
-            "the pattern {quoted} has a newline, and lines are searched one by one; use multiline=true"
-        ),
-        _ => {
-            let text = error.to_string();
-            let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!(
-                "the pattern {quoted} cannot be used: {reason}; use literal=true to search for this text"
-            )
-        }
-    })
+    builder.build(&request.pattern)
 }
 
-/// The line terminator that lines are split by.
-pub(super) fn line_terminator() -> LineTerminator {
-    LineTerminator::crlf()
+/// The line terminator that goes with a matcher. Lines are split at line feeds in any case.
+pub(super) fn line_terminator(matcher: &RegexMatcher) -> LineTerminator {
+    matcher.line_terminator().unwrap_or_else(LineTerminator::crlf)
 }
 
 fn check_syntax(pattern: &str, quoted: &str) -> Result<(), String> {

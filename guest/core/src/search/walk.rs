@@ -256,13 +256,13 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
                     }
                     // It is gone, or was exchanged for something that is no directory.
                     Err(error) if is_gone(&error) => {}
-                    Err(_) => notes.unreadable.push(self.show(&path)),
+                    Err(_) => notes.unreadable.push(join(&self.show(&path), OsStr::new(""))),
                 }
             }
             Work::Files { dir, names } => match self.tree.open_dir(&dir) {
                 Ok(open) => self.files(&open, &dir, &names, scratch, notes),
                 Err(error) if is_gone(&error) => {}
-                Err(_) => notes.unreadable.push(self.show(&dir)),
+                Err(_) => notes.unreadable.push(join(&self.show(&dir), OsStr::new(""))),
             },
         }
     }

@@ -1,7 +1,5 @@
 //! `delete_file`: removes a file, a link or a directory.
 
-use serde_json::{Value, json};
-
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
@@ -33,16 +31,8 @@ impl Tool for DeleteFile {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string" },
-                "files": { "type": "integer" },
-                "directories": { "type": "integer" },
-            },
-            "required": ["path", "files", "directories"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -76,3 +66,14 @@ impl Tool for DeleteFile {
         Ok(Answer::new(format!("Deleted {path} ({}).", parts.join(", ")), structured.finish()))
     }
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "path": { "type": "string" },
+        "files": { "type": "integer" },
+        "directories": { "type": "integer" }
+    },
+    "required": ["path", "files", "directories"]
+}"#;

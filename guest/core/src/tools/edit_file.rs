@@ -1,6 +1,6 @@
 //! `edit_file`: literal replacements in a file, written only if it is still what was edited.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, GivenEdit, Kind, Param};
@@ -64,17 +64,8 @@ impl Tool for EditFile {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string" },
-                "replacements": { "type": "integer" },
-                "version": { "type": "string" },
-                "diff": { "type": "string" },
-            },
-            "required": ["path", "replacements", "version", "diff"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -256,3 +247,15 @@ fn refuse(path: &WorkspacePath, error: EditError, edits: usize) -> Failure {
     };
     failure.at(path.as_str())
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "path": { "type": "string" },
+        "replacements": { "type": "integer" },
+        "version": { "type": "string" },
+        "diff": { "type": "string" }
+    },
+    "required": ["path", "replacements", "version", "diff"]
+}"#;

@@ -1,6 +1,6 @@
 //! `glob`: the files whose path matches a pattern.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::pages::{Room, footer, past_the_end};
 use super::{Answer, Effect, Tool};
@@ -46,19 +46,8 @@ impl Tool for Glob {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string" },
-                "files": { "type": "array", "items": { "type": "string" } },
-                "total": { "type": "integer" },
-                "total_is_exact": { "type": "boolean" },
-                "unreadable": { "type": "array", "items": { "type": "string" } },
-                "next_offset": { "type": "integer" },
-            },
-            "required": ["path", "files", "total", "total_is_exact"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -157,3 +146,17 @@ fn hidden(
     let page = find(&all)?;
     Ok((page.total > 0).then(|| hidden_notice(page.total, page.report.stopped)))
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "path": { "type": "string" },
+        "files": { "type": "array", "items": { "type": "string" } },
+        "total": { "type": "integer" },
+        "total_is_exact": { "type": "boolean" },
+        "unreadable": { "type": "array", "items": { "type": "string" } },
+        "next_offset": { "type": "integer" }
+    },
+    "required": ["path", "files", "total", "total_is_exact"]
+}"#;

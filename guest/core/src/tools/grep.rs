@@ -2,8 +2,6 @@
 
 mod render;
 
-use serde_json::{Value, json};
-
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
@@ -73,41 +71,8 @@ impl Tool for Grep {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "mode": { "enum": ["files_with_matches", "content", "count"] },
-                "matches": { "type": "array", "items": {
-                    "type": "object",
-                    "properties": {
-                        "path": { "type": "string" },
-                        "line": { "type": "integer" },
-                        "text": { "type": "string" },
-                        "context": { "type": "boolean" },
-                    },
-                    "required": ["path", "line", "text", "context"],
-                } },
-                "files": { "type": "array", "items": { "type": "string" } },
-                "counts": { "type": "array", "items": {
-                    "type": "object",
-                    "properties": {
-                        "path": { "type": "string" },
-                        "count": { "type": "integer" },
-                    },
-                    "required": ["path", "count"],
-                } },
-                "total": { "type": "integer" },
-                "total_is_exact": { "type": "boolean" },
-                "files_searched": { "type": "integer" },
-                "skipped_binary": { "type": "integer" },
-                "unreadable": { "type": "array", "items": { "type": "string" } },
-                "next_offset": { "type": "integer" },
-            },
-            "required": [
-                "mode", "total", "total_is_exact", "files_searched", "skipped_binary", "unreadable"
-            ],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -275,3 +240,39 @@ fn count_hidden(
     let n: u64 = page.files.iter().map(|file| file.count).sum();
     Ok((n > 0).then(|| hidden_notice(n, !page.complete || page.report.stopped)))
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "mode": { "enum": ["files_with_matches", "content", "count"] },
+        "matches": { "type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "line": { "type": "integer" },
+                "text": { "type": "string" },
+                "context": { "type": "boolean" }
+            },
+            "required": ["path", "line", "text", "context"]
+        } },
+        "files": { "type": "array", "items": { "type": "string" } },
+        "counts": { "type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "count": { "type": "integer" }
+            },
+            "required": ["path", "count"]
+        } },
+        "total": { "type": "integer" },
+        "total_is_exact": { "type": "boolean" },
+        "files_searched": { "type": "integer" },
+        "skipped_binary": { "type": "integer" },
+        "unreadable": { "type": "array", "items": { "type": "string" } },
+        "next_offset": { "type": "integer" }
+    },
+    "required": [
+        "mode", "total", "total_is_exact", "files_searched", "skipped_binary", "unreadable"
+    ]
+}"#;

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde_json::{Value, json};
-
 use super::pages::{Room, footer, past_the_end};
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, Param};
@@ -42,27 +40,8 @@ impl Tool for Ls {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string" },
-                "entries": { "type": "array", "items": {
-                    "type": "object",
-                    "properties": {
-                        "path": { "type": "string" },
-                        "kind": { "enum": ["file", "directory", "link", "other"] },
-                        "size": { "type": "integer", "description": "In bytes." },
-                        "modified": { "type": "string", "format": "date-time" },
-                        "link_target": { "type": "string" },
-                    },
-                    "required": ["path", "kind", "size", "modified"],
-                } },
-                "total": { "type": "integer" },
-                "next_offset": { "type": "integer" },
-            },
-            "required": ["path", "entries", "total"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -151,3 +130,25 @@ fn entry_json(entry: &FileInfo) -> String {
 
 /// The last time that can be written with a year of four digits.
 const LAST_TIME_MS: u64 = 253_402_300_799_999;
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "path": { "type": "string" },
+        "entries": { "type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "kind": { "enum": ["file", "directory", "link", "other"] },
+                "size": { "type": "integer", "description": "In bytes." },
+                "modified": { "type": "string", "format": "date-time" },
+                "link_target": { "type": "string" }
+            },
+            "required": ["path", "kind", "size", "modified"]
+        } },
+        "total": { "type": "integer" },
+        "next_offset": { "type": "integer" }
+    },
+    "required": ["path", "entries", "total"]
+}"#;

@@ -1,7 +1,5 @@
 //! `move_file`: gives a file, a link or a directory another path.
 
-use serde_json::{Value, json};
-
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
@@ -37,15 +35,8 @@ impl Tool for MoveFile {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "source": { "type": "string" },
-                "destination": { "type": "string" },
-            },
-            "required": ["source", "destination"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -119,3 +110,13 @@ fn refuse(error: ErrorCode, source: &WorkspacePath, destination: &WorkspacePath)
         error => Failure::of_backend(error, source.as_str()),
     }
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "source": { "type": "string" },
+        "destination": { "type": "string" }
+    },
+    "required": ["source", "destination"]
+}"#;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, Param};
@@ -54,22 +54,8 @@ impl Tool for ReadFile {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string" },
-                "start_line": { "type": "integer" },
-                "end_line": { "type": "integer" },
-                "total_lines": { "type": "integer" },
-                "next_offset": { "type": "integer" },
-                "version": { "type": "string" },
-                "size": { "type": "integer", "description": "Of the file, in bytes." },
-                "unchanged": { "type": "boolean" },
-                "media_type": { "type": "string" },
-            },
-            "required": ["path", "version"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -307,3 +293,20 @@ fn binary(
     let image = Image { media_type: info.media_type.clone(), data };
     Ok(Answer { text: format!("[image {path}: {what}]"), structured, content: vec![image] })
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "path": { "type": "string" },
+        "start_line": { "type": "integer" },
+        "end_line": { "type": "integer" },
+        "total_lines": { "type": "integer" },
+        "next_offset": { "type": "integer" },
+        "version": { "type": "string" },
+        "size": { "type": "integer", "description": "Of the file, in bytes." },
+        "unchanged": { "type": "boolean" },
+        "media_type": { "type": "string" }
+    },
+    "required": ["path", "version"]
+}"#;

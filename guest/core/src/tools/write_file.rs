@@ -1,7 +1,5 @@
 //! `write_file`: the whole content of a file, or more at its end.
 
-use serde_json::{Value, json};
-
 use super::{Answer, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
@@ -45,17 +43,8 @@ impl Tool for WriteFile {
         ]
     }
 
-    fn output(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string" },
-                "size": { "type": "integer", "description": "In bytes." },
-                "version": { "type": "string" },
-                "created": { "type": "boolean" },
-            },
-            "required": ["path", "size", "version", "created"],
-        })
+    fn output(&self) -> &'static str {
+        OUTPUT
     }
 
     fn effect(&self) -> Effect {
@@ -106,3 +95,15 @@ impl Tool for WriteFile {
         Ok(Answer::new(text, structured.finish()))
     }
 }
+
+/// The schema of the structured result.
+const OUTPUT: &str = r#"{
+    "type": "object",
+    "properties": {
+        "path": { "type": "string" },
+        "size": { "type": "integer", "description": "In bytes." },
+        "version": { "type": "string" },
+        "created": { "type": "boolean" }
+    },
+    "required": ["path", "size", "version", "created"]
+}"#;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use handhold::{ToolCall, ToolResult, limits};
+use handhold::{ToolCall, ToolResult};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: BatchArgs) -> Result<ExitCode> {
 
 /// Runs up to `jobs` calls at once and prints their results in the order of the lines.
 async fn serve(hands: &Arc<Hands>, defaults: &Arc<Defaults>, jobs: usize) -> Result<()> {
-    let mut lines = read_lines(jobs);
+    let mut lines = read_lines(jobs, hands.toolbox.config().argument_bytes);
     let mut running: VecDeque<JoinHandle<ToolResult>> = VecDeque::new();
     let mut open = true;
     while open || !running.is_empty() {
@@ -93,11 +93,11 @@ async fn first(
 }
 
 /// Reads standard input on a thread of its own, no further ahead than is needed.
-fn read_lines(ahead: usize) -> mpsc::Receiver<io::Result<Line>> {
+fn read_lines(ahead: usize, argument_bytes: u64) -> mpsc::Receiver<io::Result<Line>> {
     let (sender, receiver) = mpsc::channel(ahead);
     std::thread::spawn(move || {
         let mut input = BufReader::new(io::stdin());
-        let max = limits::DEFAULT_ARGUMENT_BYTES + LINE_EXTRA_BYTES;
+        let max = argument_bytes.saturating_add(LINE_EXTRA_BYTES);
         while let Some(line) = next_line(&mut input, max).transpose() {
             if sender.blocking_send(line).is_err() {
                 return;

@@ -76,10 +76,11 @@ impl ThreadDir {
         };
         match resolve(root, path, FOLLOW)? {
             Place::Root(dir) => Ok(Found::Root(dir)),
-            Place::Entry(Entry { stat: Some(found), dir, name, real }) => {
-                Ok(Found::Entry(dir, name, found, real))
+            Place::Entry(entry) => {
+                let Entry { dir, name, stat, real } = *entry;
+                Ok(Found::Entry(dir, name, stat.ok_or(ErrorCode::NotFound)?, real))
             }
-            Place::Entry(_) | Place::NoParent => Err(ErrorCode::NotFound),
+            Place::NoParent => Err(ErrorCode::NotFound),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Removing files and directories.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::change::rename;
 use super::errors::code;
 use super::resolve::{Entry, NO_FOLLOW, Place, bytes, open_dir, resolve};
-use super::root::{Records, random_name};
+use super::root::{OPEN_DIR, Records, random_name};
 use super::{ThreadDir, stat};
 
 /// How old a left-over draft must be before another process removes it. Its lock says whether it
@@ -68,32 +68,49 @@ fn take_apart(tmp: &OwnedFd, name: String) -> Removed {
     let mut removed = Removed::default();
     let mut todo = vec![name];
     while let Some(name) = todo.pop() {
-        removed.directories += 1;
-        // A directory that its owner may not change could not be emptied.
-        let _ = rustix::fs::chmodat(tmp, &name, Mode::RWXU, AtFlags::empty());
+        // What was to be a directory may have been exchanged before it came here.
+        match rustix::fs::statat(tmp, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) if stat::kind(&found) == FileKind::Directory => removed.directories += 1,
+            _ => {
+                let _ = rustix::fs::unlinkat(tmp, &name, AtFlags::empty());
+                removed.files += 1;
+                continue;
+            }
+        }
         let Ok(dir) = open_dir(tmp, OsStr::new(&name)) else { continue };
-        let Ok(items) = rustix::fs::Dir::read_from(&dir) else { continue };
+        let Ok(items) = open_up(&dir).and_then(rustix::fs::Dir::read_from) else { continue };
         for item in items.flatten() {
             let item_name = item.file_name();
             if matches!(item_name.to_bytes(), b"." | b"..") {
                 continue;
             }
             match rustix::fs::unlinkat(&dir, item_name, AtFlags::empty()) {
-                Err(Errno::ISDIR | Errno::PERM) => {
-                    let inner = random_name();
-                    match inner {
-                        Ok(inner) if rustix::fs::renameat(&dir, item_name, tmp, &inner).is_ok() => {
-                            todo.push(inner);
-                        }
-                        _ => removed.files += 1,
-                    }
-                }
+                Err(Errno::ISDIR | Errno::PERM) => match move_up(tmp, &dir, item_name) {
+                    Ok(inner) => todo.push(inner),
+                    Err(_) => removed.directories += 1,
+                },
                 _ => removed.files += 1,
             }
         }
         let _ = rustix::fs::unlinkat(tmp, &name, AtFlags::REMOVEDIR);
     }
     removed
+}
+
+/// Lets the owner change a directory. This goes by the descriptor: a name could be exchanged for a
+/// link to something else.
+fn open_up(dir: &OwnedFd) -> Result<&OwnedFd, Errno> {
+    rustix::fs::fchmod(dir, Mode::RWXU)?;
+    Ok(dir)
+}
+
+/// Moves a directory of `dir` to `tmp`, and returns its name there.
+fn move_up(tmp: &OwnedFd, dir: &OwnedFd, name: &CStr) -> Result<String, Errno> {
+    let new_name = random_name().map_err(|_| Errno::AGAIN)?;
+    // A directory that its owner may not change cannot be moved.
+    open_up(&rustix::fs::openat(dir, name, OPEN_DIR, Mode::empty())?)?;
+    rustix::fs::renameat(dir, name, tmp, &new_name)?;
+    Ok(new_name)
 }
 
 /// Removes what processes that ended half-way have left behind. What cannot be removed stays
@@ -105,23 +122,27 @@ pub(super) fn sweep(tmp: &OwnedFd) {
         if matches!(name.to_bytes(), b"." | b"..") {
             continue;
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(open) = rustix::fs::openat(tmp, name, flags, Mode::empty()) else { continue };
-        let Ok(found) = rustix::fs::fstat(&open) else { continue };
+        let Ok(found) = rustix::fs::statat(tmp, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         // The time of the last change of the entry itself, which nobody can set.
         let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(found.st_ctime).unwrap_or(0));
         let age = SystemTime::now().duration_since(changed).unwrap_or_default();
-        let left_over = age >= SWEEP_AGE
-            && rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if !left_over {
+        if age < SWEEP_AGE || is_in_use(tmp, name) {
             continue;
         }
         if stat::kind(&found) == FileKind::Directory {
             if let Ok(name) = name.to_str() {
-                drop(take_apart(tmp, name.to_owned()));
+                take_apart(tmp, name.to_owned());
             }
         } else {
             let _ = rustix::fs::unlinkat(tmp, name, AtFlags::empty());
         }
     }
+}
+
+/// Whether another process holds the lock of an entry of `tmp`. What cannot be opened, a link
+/// above all, has no lock.
+fn is_in_use(tmp: &OwnedFd, name: &CStr) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(open) = rustix::fs::openat(tmp, name, flags, Mode::empty()) else { return false };
+    rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_err()
 }

@@ -59,7 +59,7 @@ impl ThreadDir {
         let Some(root) = self.open()? else { return Ok(None) };
         match resolve(root, path, NO_FOLLOW)? {
             Place::Root(_) => Err(ErrorCode::IsDirectory),
-            Place::Entry(entry) => Ok(Some(entry)),
+            Place::Entry(entry) => Ok(Some(*entry)),
             Place::NoParent => Ok(None),
         }
     }
@@ -67,7 +67,7 @@ impl ThreadDir {
     fn make_destination(&self, path: &WorkspacePath) -> Result<Entry, ErrorCode> {
         let root = self.root.create_beneath(&self.names)?;
         match resolve(root, path, How { make_parents: true, ..NO_FOLLOW })? {
-            Place::Entry(entry) => Ok(entry),
+            Place::Entry(entry) => Ok(*entry),
             Place::Root(_) | Place::NoParent => Err(ErrorCode::NotFound),
         }
     }

@@ -25,7 +25,7 @@ pub(super) enum Place {
     /// To the root of the workspace.
     Root(OwnedFd),
     /// To an entry of a directory, which may not exist.
-    Entry(Entry),
+    Entry(Box<Entry>),
     /// Nowhere: a directory on the way does not exist.
     NoParent,
 }
@@ -200,7 +200,7 @@ impl Walk {
         }
         real.push(&name);
         let dir = self.dirs.pop().ok_or(ErrorCode::NotPermitted)?;
-        Ok(Place::Entry(Entry { dir, name, stat, real }))
+        Ok(Place::Entry(Box::new(Entry { dir, name, stat, real })))
     }
 
     /// The directory that the walk has come to.
@@ -210,7 +210,7 @@ impl Walk {
         let Some(name) = self.names.pop() else { return Ok(Place::Root(here)) };
         let dir = self.dirs.pop().ok_or(ErrorCode::NotPermitted)?;
         let stat = rustix::fs::fstat(&here).map_err(code)?;
-        Ok(Place::Entry(Entry { dir, name, stat: Some(stat), real }))
+        Ok(Place::Entry(Box::new(Entry { dir, name, stat: Some(stat), real })))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use handhold_core::path::WorkspacePath;
 use handhold_core::types::{ErrorCode, FileKind, WriteRequest, Written};
-use rustix::fs::{AtFlags, Stat};
+use rustix::fs::{Access, AtFlags, Stat};
 use rustix::io::Errno;
 
 use super::change::Draft;
@@ -43,6 +43,11 @@ impl ThreadDir {
         let old = check_target(seen.as_ref().and_then(|entry| entry.stat.as_ref()))?;
         request.condition.check(old.map(stat::version).as_deref())?;
         if request.dry_run {
+            if let Some(entry) = &seen {
+                // A file is given its name in its directory.
+                let access = Access::WRITE_OK | Access::EXEC_OK;
+                rustix::fs::accessat(&entry.dir, ".", access, AtFlags::EACCESS).map_err(code)?;
+            }
             return Ok(Some(answer(request, append, old, old.map(stat::version))));
         }
         let entry = match seen {
@@ -86,7 +91,7 @@ impl ThreadDir {
         let Some(root) = self.open()? else { return Ok(None) };
         match resolve(root, path, FOLLOW)? {
             Place::Root(_) => Err(ErrorCode::IsDirectory),
-            Place::Entry(entry) => Ok(Some(entry)),
+            Place::Entry(entry) => Ok(Some(*entry)),
             Place::NoParent => Ok(None),
         }
     }
@@ -96,7 +101,7 @@ impl ThreadDir {
         let root = self.root.create_beneath(&self.names)?;
         match resolve(root, path, How { follow_last: true, make_parents: true })? {
             Place::Root(_) => Err(ErrorCode::IsDirectory),
-            Place::Entry(entry) => Ok(entry),
+            Place::Entry(entry) => Ok(*entry),
             Place::NoParent => Err(ErrorCode::NotFound),
         }
     }
