@@ -54,6 +54,11 @@ impl Batch {
         self.receive()
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its standard input, for another thread; it ends when that is dropped.
     pub(crate) fn take_stdin(&mut self) -> ChildStdin {
         self.stdin.take().unwrap()

@@ -98,6 +98,7 @@ fn walks_and_calls_at_any_depth_that_a_path_can_name_need_few_descriptors() {
         ("delete_file", json!({ "path": format!("{bottom}.2") })),
     ] {
         let answer = batch.call(tool, &arguments);
+        // FAILS: `unavailable`; resolving a path keeps every directory on the way open.
         assert_eq!(code(&answer), "", "{tool}: {}", answer["structured"]["error"]["code"]);
     }
     let removed = batch.call("delete_file", &json!({ "path": "/deep", "recursive": true }));

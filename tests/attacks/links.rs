@@ -257,3 +257,48 @@ fn dangling_links_are_not_written_through() {
     assert_eq!(site.read("dead"), "plain\n");
     assert!(!site.inside("nothing").exists());
 }
+
+#[test]
+fn a_workspace_that_is_a_link_is_not_entered() {
+    let site = Site::new();
+    let before = facts(&site.canary());
+    for target in ["../canary".into(), site.canary()] {
+        fs::remove_dir(site.directory.workspace()).unwrap();
+        symlink(target, site.directory.workspace()).unwrap();
+        for (tool, arguments) in [
+            ("ls", json!({})),
+            ("read_file", json!({ "file_path": "/file.txt" })),
+            ("grep", json!({ "pattern": "NARY" })),
+            ("glob", json!({ "pattern": "*" })),
+            ("write_file", json!({ "file_path": "/new.txt", "content": "x" })),
+            ("edit_file", json!({ "file_path": "/file.txt", "old_string": "NARY", "new_string": "" })),
+            ("move_file", json!({ "source": "/file.txt", "destination": "/new.txt" })),
+            ("delete_file", json!({ "path": "/sub", "recursive": true })),
+        ] {
+            let answer = site.call(tool, arguments);
+            assert!(answer.code.is_some(), "{tool}: {}", answer.text);
+        }
+        fs::remove_file(site.directory.workspace()).unwrap();
+        fs::create_dir(site.directory.workspace()).unwrap();
+    }
+    assert_eq!(facts(&site.canary()), before);
+}
+
+#[test]
+fn a_directory_is_not_moved_into_itself_through_a_link() {
+    let site = Site::new();
+    site.write("a/sub/file", "x");
+    symlink("a/sub", site.inside("into")).unwrap();
+    symlink("a", site.inside("same")).unwrap();
+    for destination in ["/into/a", "/same/a", "/same/sub/b/c", "/into/../b"] {
+        let into = json!({ "source": "/a", "destination": destination });
+        let moved = site.call("move_file", into);
+        // The last one is lexical: it is /b.
+        if destination.contains("..") {
+            moved.good();
+        } else {
+            moved.failed("invalid-path");
+        }
+    }
+    assert_eq!(site.read("b/sub/file"), "x");
+}

@@ -51,49 +51,66 @@ fn a_part_of_a_tree_that_becomes_a_link_is_never_deleted_through() {
 }
 
 /// How many directories the tree has that is changed by one who keeps it open.
-const PARTS: usize = 30;
+const PARTS: usize = 6;
 
-/// How often he goes through them.
-const ROUNDS: usize = 20;
+/// How often he exchanges each of them for a link.
+const ROUNDS: usize = 200;
 
 #[test]
 fn a_tree_that_somebody_keeps_open_is_never_deleted_through_what_he_puts_there() {
     let site = Site::new();
     let before = facts(&site.canary());
-    for part in 0..PARTS {
-        symlink(site.canary(), site.base(&format!("stage/link{part}"))).unwrap();
-    }
+    let links: Vec<_> = (0..PARTS).map(|part| site.base(&format!("stage/link{part}"))).collect();
+    let names: Vec<_> = (0..PARTS).map(|part| format!("s{part}")).collect();
+    let delete = json!({ "path": "/tree", "recursive": true });
     site.race(
         || {
-            let tree = site.inside("tree");
-            for part in 0..PARTS {
-                directory(&site.base(&format!("stage/tree/s{part}")));
+            let new = site.base("stage/tree");
+            for (link, name) in links.iter().zip(&names) {
+                // What is there is a link still, or a directory that was saved.
+                drop(fs::remove_dir(link));
+                drop(symlink(site.canary(), link));
+                drop(fs::create_dir_all(new.join(name)));
             }
-            let Ok(open) = fs::File::open(site.base("stage/tree")) else { return };
-            if fs::rename(site.base("stage/tree"), &tree).is_err() {
-                return;
-            }
-            // It may have been deleted long since: the open directory leads to it still.
-            for part in (0..ROUNDS).flat_map(|_| 0..PARTS) {
-                let (link, name) = (site.base(&format!("stage/link{part}")), format!("s{part}"));
-                let exchange = RenameFlags::EXCHANGE;
-                // What is gone already cannot be exchanged.
-                let _ = rustix::fs::renameat_with(CWD, &link, &open, name, exchange);
-            }
-            for part in 0..PARTS {
-                let link = site.base(&format!("stage/link{part}"));
-                if link.is_dir() && !link.is_symlink() {
-                    drop(fs::remove_dir_all(&link));
-                }
-                if fs::symlink_metadata(&link).is_err() {
-                    symlink(site.canary(), link).unwrap();
+            let Ok(open) = fs::File::open(&new) else { return };
+            drop(fs::rename(&new, site.inside("tree")));
+            // Wherever it has been moved, the open directory leads to it still.
+            for _ in 0..ROUNDS {
+                for (link, name) in links.iter().zip(&names) {
+                    let exchange = RenameFlags::EXCHANGE;
+                    let _ = rustix::fs::renameat_with(CWD, link, &open, name, exchange);
                 }
             }
         },
-        &[
-            ("delete_file", json!({ "path": "/tree", "recursive": true })),
-            ("delete_file", json!({ "path": "/tree", "recursive": true })),
-        ],
+        &[("delete_file", delete.clone()), ("delete_file", delete)],
     );
     assert_eq!(facts(&site.canary()), before, "the outside was changed");
+}
+
+#[test]
+fn a_write_into_a_tree_that_is_being_deleted_leaves_nothing_behind() {
+    let site = Site::new();
+    let append = json!({ "file_path": "/tree/file.txt", "content": "+", "mode": "append" });
+    let delete = json!({ "path": "/tree", "recursive": true });
+    let write = |path: String| json!({ "file_path": path, "content": "x" });
+    let mut calls = vec![("write_file", append)];
+    for n in 0..8 {
+        calls.push(("write_file", write(format!("/tree/d{n}/file.txt"))));
+    }
+    let deletions = calls.len();
+    calls.extend(std::iter::repeat_n(("delete_file", delete.clone()), deletions));
+    site.race_and_check(
+        || {},
+        &calls,
+        |_, answer| {
+            let code = answer.code.as_deref();
+            assert!(matches!(code, None | Some("not-found" | "unavailable")), "{}", answer.text);
+        },
+    );
+    let last = site.call("delete_file", delete);
+    assert!(matches!(last.code.as_deref(), None | Some("not-found")), "{}", last.text);
+    assert_eq!(fs::read_dir(site.directory.workspace()).unwrap().count(), 0);
+    // FAILS: a write that finds its directory, and gives its draft the name after `take_apart` has
+    // read the directory, leaves both in `.handhold/tmp` until another process sweeps it.
+    site.directory.check_outside();
 }

@@ -20,6 +20,9 @@ const RACE_TIME: Duration = Duration::from_secs(3);
 /// How long any call may take that has nothing to wait for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often something is swapped before it is made anew.
+const SWAPS: usize = 60;
+
 /// A workspace, and beside it a tree of canaries.
 pub(crate) struct Site {
     pub(crate) directory: Directory,
@@ -166,22 +169,30 @@ impl Site {
         });
     }
 
-    /// Puts what `make` makes at `place`, in the place of whatever is there: in one step, or, every
-    /// third time, in two.
-    pub(crate) fn swap(&self, place: &Path, make: impl FnOnce(&Path)) {
+    /// Puts what the makers make at `place` in turn, quickly, in the place of whatever is there: in
+    /// one step, or, every fifth time, in two.
+    pub(crate) fn swap(&self, place: &Path, makers: &[&dyn Fn(&Path)]) {
         let n = self.staged.fetch_add(1, Ordering::Relaxed);
-        let new = self.base(&format!("stage/{n}"));
-        let old = self.base(&format!("stage/{n}.old"));
-        make(&new);
-        let exchanged = !n.is_multiple_of(3)
-            && rustix::fs::renameat_with(CWD, &new, CWD, place, RenameFlags::EXCHANGE).is_ok();
-        if !exchanged {
+        let stage = |what: &str| self.base(&format!("stage/{n}.{what}"));
+        let staged: Vec<PathBuf> = (0..makers.len()).map(|slot| stage(&slot.to_string())).collect();
+        let old = stage("old");
+        for turn in 0..SWAPS {
+            let slot = turn % makers.len();
+            let new = &staged[slot];
+            let exchange = RenameFlags::EXCHANGE;
+            if turn % 5 < 4 && rustix::fs::renameat_with(CWD, new, CWD, place, exchange).is_ok() {
+                continue;
+            }
+            if fs::symlink_metadata(new).is_err() {
+                makers[slot](new);
+            }
             // A tool may be quicker: then this swap comes to nothing, and the next one follows.
             drop(fs::rename(place, &old));
-            drop(fs::rename(&new, place));
+            drop(fs::rename(new, place));
+            drop(fs::rename(&old, new));
+            discard(&old);
         }
-        discard(&new);
-        discard(&old);
+        staged.iter().for_each(|path| discard(path));
     }
 
     /// Swaps `place` between what `make` makes and links to `target`, a path beneath the canaries.
@@ -189,10 +200,8 @@ impl Site {
         let depth = place.strip_prefix(self.directory.workspace()).unwrap().components().count();
         let relative = Path::new(&"../".repeat(depth + 1)).join("canary").join(target);
         let absolute = self.canary().join(target);
-        for target in [relative, absolute] {
-            self.swap(place, |new| symlink(&target, new).unwrap());
-            self.swap(place, make);
-        }
+        let link = |target: &Path, new: &Path| symlink(target, new).unwrap();
+        self.swap(place, &[&|new| link(&relative, new), &make, &|new| link(&absolute, new)]);
     }
 
     /// Fails if a canary has come into the workspace.

@@ -74,7 +74,8 @@ pub fn read_window(
     if request.if_version.as_deref() == Some(version) {
         return Ok(ReadOutcome::Unchanged(version.to_owned()));
     }
-    let mut head = vec![0; BINARY_PROBE_BYTES];
+    let probe = usize::try_from(size).map_or(BINARY_PROBE_BYTES, |n| n.min(BINARY_PROBE_BYTES));
+    let mut head = vec![0; probe];
     let n = fill(source, 0, &mut head)?;
     head.truncate(n);
     if is_binary(&head) {
@@ -137,19 +138,18 @@ fn collect(stream: &mut TextStream<'_>, first: u64, request: &ReadRequest) -> io
     let mut started = count.newlines + 1 == first;
     let mut complete = true;
     while let Some(chunk) = stream.next_chunk()? {
-        let mut rest = chunk;
-        if !started {
-            let missing = first - 1 - count.newlines;
-            let nth = usize::try_from(missing - 1).unwrap_or(usize::MAX);
-            match memchr_iter(b'\n', chunk).nth(nth) {
-                Some(at) => {
-                    started = true;
-                    rest = chunk.get(at + 1..).unwrap_or_default();
-                }
-                None => rest = &[],
-            }
-        }
+        let missing = first.saturating_sub(1 + count.newlines);
         count.add(chunk);
+        let mut rest = chunk;
+        // Counting is much faster than finding one by one, which only the last chunk needs.
+        if !started && count.newlines + 1 < first {
+            rest = &[];
+        } else if !started {
+            let nth = usize::try_from(missing).map_or(usize::MAX, |n| n.saturating_sub(1));
+            let at = memchr_iter(b'\n', chunk).nth(nth);
+            started = true;
+            rest = at.and_then(|at| chunk.get(at + 1..)).unwrap_or_default();
+        }
         if started && !page.is_full() {
             page.push(rest);
         }

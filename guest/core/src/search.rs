@@ -8,6 +8,7 @@ mod find;
 mod grep;
 mod hits;
 mod ignores;
+mod matcher;
 mod pattern;
 mod tree;
 mod walk;

@@ -44,7 +44,6 @@ pub struct Toolbox {
 struct Offered {
     tool: &'static dyn Tool,
     name: String,
-    description: String,
 }
 
 impl Toolbox {
@@ -70,14 +69,8 @@ impl Toolbox {
             .iter()
             .filter(|tool| setting(**tool).is_none_or(|setting| setting.enabled))
             .map(|tool| {
-                let setting = setting(*tool);
-                let name = setting.and_then(|setting| setting.name.clone());
-                let description = setting.and_then(|setting| setting.description.clone());
-                Offered {
-                    tool: *tool,
-                    name: name.unwrap_or_else(|| tool.name().to_owned()),
-                    description: description.unwrap_or_else(|| tool.description()),
-                }
+                let name = setting(*tool).and_then(|setting| setting.name.clone());
+                Offered { tool: *tool, name: name.unwrap_or_else(|| tool.name().to_owned()) }
             })
             .collect();
         Ok(Self { config, offered })
@@ -90,10 +83,12 @@ impl Toolbox {
             .iter()
             .map(|offered| {
                 let effect = offered.tool.effect();
+                let setting = self.config.tools.iter().find(|s| s.tool == offered.tool.name());
+                let description = setting.and_then(|setting| setting.description.clone());
                 ToolDefinition {
                     name: offered.name.clone(),
                     title: offered.tool.title().to_owned(),
-                    description: offered.description.clone(),
+                    description: description.unwrap_or_else(|| offered.tool.description()),
                     input_schema: arguments::schema(&offered.tool.params()).to_string(),
                     output_schema: offered.tool.output().to_owned(),
                     read_only: effect.read_only,

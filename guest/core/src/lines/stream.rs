@@ -27,11 +27,13 @@ pub(super) struct TextStream<'s> {
 
 impl<'s> TextStream<'s> {
     pub(super) fn new(source: &'s mut dyn ByteSource, encoding: Encoding) -> Self {
+        // A small file takes a small buffer.
+        let chunk = usize::try_from(source.size()).map_or(CHUNK_BYTES, |n| n.clamp(1, CHUNK_BYTES));
         let mut stream = Self {
             source,
             encoding,
             position: Position::default(),
-            raw: vec![0; CHUNK_BYTES],
+            raw: vec![0; chunk],
             decoder: None,
             decoded: String::new(),
         };

@@ -3,13 +3,12 @@
 use std::io::{self, Read};
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
 };
 
 use super::hits::FileHits;
-use super::pattern::line_terminator;
+use super::matcher::PatternMatcher;
 use super::{Budget, tree::TreeFile};
 use crate::encoding::Encoding;
 use crate::limits::{BINARY_PROBE_BYTES, MAX_SEARCH_BUFFER_BYTES, SEARCH_WHOLE_BYTES};
@@ -28,7 +27,7 @@ pub(super) const LINE_OVERHEAD: u64 = 64;
 
 /// What to find in every file.
 pub(super) struct Plan<'a> {
-    pub(super) matcher: &'a RegexMatcher,
+    pub(super) matcher: &'a PatternMatcher,
     pub(super) request: &'a GrepRequest,
     /// After how many matches of one file the others cannot matter.
     pub(super) enough: u64,
@@ -56,7 +55,7 @@ impl Plan<'_> {
         let content = self.request.mode == GrepMode::Content;
         let context = |lines: u32| if content { lines as usize } else { 0 };
         let searcher = SearcherBuilder::new()
-            .line_terminator(line_terminator(self.matcher))
+            .line_terminator(self.matcher.terminator())
             .line_number(content)
             .multi_line(self.request.multiline)
             .before_context(context(self.request.before))

@@ -1,7 +1,9 @@
 //! Compiles what `grep` is to find, with errors that say what to do.
 
-use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use regex_syntax::hir::Hir;
+
+use super::matcher::PatternMatcher;
 
 use crate::limits::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES};
 use crate::types::GrepRequest;
@@ -13,7 +15,7 @@ const NEAR_TYPES: usize = 5;
 ///
 /// # Errors
 /// Fails with a sentence that quotes the pattern and, for a malformed one, has the position.
-pub(super) fn compile(request: &GrepRequest) -> Result<RegexMatcher, String> {
+pub(super) fn compile(request: &GrepRequest) -> Result<PatternMatcher, String> {
     let pattern = &request.pattern;
     let quoted = {
         let start: String = pattern.chars().take(80).collect();
@@ -23,10 +25,8 @@ pub(super) fn compile(request: &GrepRequest) -> Result<RegexMatcher, String> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(format!("the pattern is over {MAX_PATTERN_BYTES} bytes"));
     }
-    if !request.literal {
-        check_syntax(pattern, &quoted)?;
-    }
-    match build(request, true) {
+    let parsed = if request.literal { None } else { Some(check_syntax(pattern, &quoted)?) };
+    let regex = match build(request, true) {
         // A carriage return that is named is a character of the line like any other.
         Err(error) if is_line_ending(&error) => build(request, false),
         result => result,
@@ -42,6 +42,13 @@ pub(super) fn compile(request: &GrepRequest) -> Result<RegexMatcher, String> {
         format!(
             "the pattern {quoted} cannot be used: {reason}; use literal=true to search for this text"
         )
+    })?;
+    Ok(match parsed {
+        // Of other letter case, a text is no text that must be there.
+        Some(parsed) if !request.multiline && !request.ignore_case => {
+            PatternMatcher::line_by_line(regex, &parsed)
+        }
+        _ => PatternMatcher::new(regex),
     })
 }
 
@@ -59,22 +66,19 @@ fn build(request: &GrepRequest, crlf: bool) -> Result<RegexMatcher, grep_regex::
         .unicode(true)
         .fixed_strings(request.literal)
         .size_limit(MAX_PROGRAM_BYTES)
-        .line_terminator(Some(b'\n'))
-        .crlf(crlf);
+        .line_terminator(Some(b'\n'));
+    if crlf {
+        builder.crlf(true);
+    }
     if request.multiline {
         builder.dot_matches_new_line(true).line_terminator(None);
     }
     builder.build(&request.pattern)
 }
 
-/// The line terminator that goes with a matcher. Lines are split at line feeds in any case.
-pub(super) fn line_terminator(matcher: &RegexMatcher) -> LineTerminator {
-    matcher.line_terminator().unwrap_or_else(LineTerminator::crlf)
-}
-
-fn check_syntax(pattern: &str, quoted: &str) -> Result<(), String> {
-    let (at, reason) = match regex_syntax::Parser::new().parse(pattern) {
-        Ok(_) => return Ok(()),
+fn check_syntax(pattern: &str, quoted: &str) -> Result<Hir, String> {
+    let (at, reason) = match regex_syntax::ParserBuilder::new().utf8(false).build().parse(pattern) {
+        Ok(parsed) => return Ok(parsed),
         Err(regex_syntax::Error::Parse(error)) => (error.span().start, error.kind().to_string()),
         Err(regex_syntax::Error::Translate(error)) => {
             (error.span().start, error.kind().to_string())

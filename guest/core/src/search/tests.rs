@@ -164,6 +164,25 @@ fn anchors_ignore_carriage_returns() {
 }
 
 #[test]
+fn a_carriage_return_that_is_named_is_found() {
+    let tree = Files::new(&[("p", "5%\r40%\r99%\nx\n")]);
+    for pattern in [r"5%\r40", "5%\r40"] {
+        let page = run_grep(&tree, at(""), &grep_request(pattern), 1);
+        assert_eq!(page.total, 1, "{pattern:?}");
+    }
+}
+
+#[test]
+fn a_text_that_must_be_there_hides_no_match() {
+    let tree = Files::new(&[("a", "walking codified\nified\nbeing ratified and é ified\n")]);
+    for (pattern, lines) in
+        [(r"[a-z]+ing \w+ified", 2), (r"\w+ified$", 1), (r"(?i)[A-Z]+ING \w+IFIED", 2)]
+    {
+        assert_eq!(run_grep(&tree, at(""), &grep_request(pattern), 1).total, lines, "{pattern}");
+    }
+}
+
+#[test]
 fn a_match_over_lines_is_reported_once_with_all_its_lines() {
     let tree = Files::new(&[("m", "a\ny => {\n  stop;\n}\nz\n")]);
     let request = GrepRequest { multiline: true, ..grep_request(r"\{\n +stop;") };
