@@ -323,6 +323,30 @@ fn a_write_that_is_dropped_is_made_or_not_made() {
     check_that_calls_work(&toolbox, &workspace);
 }
 
+#[test]
+fn a_read_that_is_dropped_comes_to_an_end() {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let toolbox = narrow(1);
+    let directory = Directory::new();
+    let workspace = workspace(&directory, THREAD);
+    fs::create_dir_all(directory.workspace()).unwrap();
+    let mut file = fs::File::create(directory.workspace().join("endless.txt")).unwrap();
+    file.write_all("text\n".repeat(10_000).as_bytes()).unwrap();
+    // It takes no room on the disk, and an hour to read.
+    file.set_len(1 << 40).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let read = json!({ "file_path": "/endless.txt", "offset": -1 });
+        let read = ask(&toolbox, &workspace, "read_file", &read);
+        let answer = tokio::time::timeout(Duration::from_secs(1), read).await;
+        assert!(answer.is_err(), "it was read to its end: {answer:?}");
+    });
+    let start = Instant::now();
+    runtime.shutdown_timeout(PATIENCE);
+    // FAILS: only searches look at whether they are cancelled.
+    assert!(start.elapsed() < PATIENCE, "a thread goes on reading");
+}
+
 /// The most memory that a process has had so far, in KiB.
 fn peak(batch: &Batch) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", batch.id())).unwrap();

@@ -209,7 +209,7 @@ fn arguments_come_from_standard_input() {
 fn malformed_arguments_are_the_tools_failure() {
     let dir = temp();
     for arguments in
-        ["", "{", "nonsense", "--nonsense", "[1]", "{\"path\": 5}", "{\"pth\": \"/\"}", "1"]
+        ["{", "nonsense", "--nonsense", "[1]", "{\"path\": 5}", "{\"pth\": \"/\"}", "1", "null"]
     {
         let ran = run(dir.path(), &["call", "--json", "ls", arguments]);
         assert_eq!((ran.code, code(&ran.json())), (Some(1), "invalid-arguments"), "{ran:?}");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use handhold_core::arguments::check_size;
 use handhold_core::failure::{Code, Failure};
 use handhold_core::types::{Config, ToolCall, ToolDefinition, ToolResult};
 use tokio::sync::Semaphore;
@@ -282,20 +283,11 @@ impl Toolbox {
     }
 
     async fn run(&self, workspace: &Workspace, call: ToolCall) -> Result<ToolResult, Failure> {
-        let too_many = call.arguments.len() as u64 > self.config.argument_bytes;
         let tools = self.tools(workspace.access).ok_or_else(|| {
             Failure::new(Code::Unavailable, "no component for this workspace is loaded")
         })?;
-        if too_many {
-            return Err(Failure::new(
-                Code::TooLarge,
-                format!(
-                    "the arguments have {} bytes, and {} are allowed; send less at once",
-                    call.arguments.len(),
-                    self.config.argument_bytes
-                ),
-            ));
-        }
+        // They would be copied into the instance otherwise.
+        check_size(&call.arguments, self.config.argument_bytes)?;
         let Ok(_turn) = self.turns.acquire().await else {
             return Err(Failure::new(Code::Unavailable, "the toolbox is closed"));
         };

@@ -271,7 +271,10 @@ fn a_workspace_that_is_a_link_is_not_entered() {
             ("grep", json!({ "pattern": "NARY" })),
             ("glob", json!({ "pattern": "*" })),
             ("write_file", json!({ "file_path": "/new.txt", "content": "x" })),
-            ("edit_file", json!({ "file_path": "/file.txt", "old_string": "NARY", "new_string": "" })),
+            (
+                "edit_file",
+                json!({ "file_path": "/file.txt", "old_string": "NARY", "new_string": "" }),
+            ),
             ("move_file", json!({ "source": "/file.txt", "destination": "/new.txt" })),
             ("delete_file", json!({ "path": "/sub", "recursive": true })),
         ] {

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+#[allow(dead_code, reason = "other tests use it too")]
 mod cli;
 mod concurrent;
 mod deep;

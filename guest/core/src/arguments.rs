@@ -243,6 +243,14 @@ impl Arguments {
     }
 }
 
+/// Refuses arguments that are too long, before anything is done with them.
+///
+/// # Errors
+/// Fails with a sentence that has both sizes.
+pub fn check_size(text: &str, max_bytes: u64) -> Result<(), Failure> {
+    json::check_size(text, max_bytes)
+}
+
 /// The JSON Schema of the arguments.
 #[must_use]
 pub fn schema(params: &[Param]) -> Value {

@@ -8,14 +8,11 @@ use crate::backend::{Reader, Writer};
 use crate::failure::{Code, Failure};
 use crate::limits::{
     DEFAULT_ARGUMENT_BYTES, DEFAULT_PAGE_TOKENS, DEFAULT_RESULT_BYTES, DEFAULT_TIME_MS,
-    MIN_RESULT_BYTES, TOKEN_BYTES,
+    MIN_RESULT_BYTES,
 };
-use crate::path::{WorkspacePath, unquote};
 use crate::text::pattern as shorten;
-use crate::tools::{ALL_NAMES, Answer, Tool};
-use crate::types::{
-    Config, ConfigError, ErrorCode, ToolCall, ToolDefinition, ToolResult, ToolSetting,
-};
+use crate::tools::{ALL_NAMES, Answer, Context, Offered, Tool};
+use crate::types::{Config, ConfigError, ToolCall, ToolDefinition, ToolResult, ToolSetting};
 
 /// How long the name of a tool may be: what model providers accept.
 const MAX_TOOL_NAME_BYTES: usize = 64;
@@ -39,11 +36,6 @@ impl Default for Config {
 pub struct Toolbox {
     config: Config,
     offered: Vec<Offered>,
-}
-
-struct Offered {
-    tool: &'static dyn Tool,
-    name: String,
 }
 
 impl Toolbox {
@@ -141,7 +133,7 @@ impl Toolbox {
         };
         let params = offered.tool.params();
         let mut arguments = Arguments::read(&call.arguments, &params, self.config.argument_bytes)?;
-        let context = Context { reader, writer, toolbox: self };
+        let context = Context::new(reader, writer, &self.config, &self.offered);
         let answer = offered.tool.run(&context, &mut arguments)?;
         let bytes = (answer.text.len() + answer.structured.len()) as u64;
         if bytes > self.config.result_bytes {
@@ -154,64 +146,6 @@ impl Toolbox {
             ));
         }
         Ok(answer)
-    }
-}
-
-/// What a tool works with.
-pub struct Context<'a> {
-    /// Where files are found.
-    pub reader: &'a dyn Reader,
-    writer: Option<&'a dyn Writer>,
-    toolbox: &'a Toolbox,
-}
-
-impl Context<'_> {
-    /// How files are changed.
-    ///
-    /// # Errors
-    /// Fails where nothing may be changed.
-    pub fn writer(&self) -> Result<&dyn Writer, Failure> {
-        self.writer.ok_or_else(|| Failure::new(Code::NotPermitted, "this workspace is read-only"))
-    }
-
-    /// The configuration.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.toolbox.config
-    }
-
-    /// How many bytes a page of lines may have: what its tokens take, and no more than half of a
-    /// result.
-    #[must_use]
-    pub fn page_bytes(&self) -> u64 {
-        let config = self.config();
-        config.page_tokens.saturating_mul(TOKEN_BYTES).min(config.result_bytes / 2)
-    }
-
-    /// The name under which a tool is offered.
-    #[must_use]
-    pub fn name_of<'s>(&'s self, tool: &'s str) -> &'s str {
-        self.toolbox
-            .offered
-            .iter()
-            .find(|offered| offered.tool.name() == tool)
-            .map_or(tool, |offered| &offered.name)
-    }
-
-    /// Reads a path argument. A path that was printed as a literal is taken as what it stands
-    /// for, unless there is something of the literal's own name.
-    ///
-    /// # Errors
-    /// Fails for a path that breaks the rules.
-    pub fn path(&self, given: &str) -> Result<WorkspacePath, Failure> {
-        let plain = WorkspacePath::parse(given);
-        let Some(unquoted) = unquote(given) else { return Ok(plain?) };
-        if let Ok(literal) = &plain
-            && !matches!(self.reader.ls_info(literal.as_str(), 0, 1), Err(ErrorCode::NotFound))
-        {
-            return Ok(plain?);
-        }
-        Ok(WorkspacePath::parse(&unquoted)?)
     }
 }
 

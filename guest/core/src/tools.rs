@@ -1,5 +1,6 @@
 //! The tools, one file each: what it takes, what it does, how its answer reads.
 
+mod context;
 mod delete_file;
 mod edit_file;
 mod glob;
@@ -12,8 +13,8 @@ mod write_file;
 
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
-use crate::toolbox::Context;
 use crate::types::Image;
+pub use context::{Context, Offered};
 
 /// The tools that change nothing, in the order they are offered.
 pub const READ_TOOLS: &[&dyn Tool] = &[&ls::Ls, &read_file::ReadFile, &glob::Glob, &grep::Grep];

@@ -62,7 +62,7 @@ impl Backend for ThreadDir {
 
     async fn read(&self, request: ReadRequest) -> Result<ReadOutcome, ErrorCode> {
         let this = self.clone();
-        blocking::run(move |_| this.read_lines(&request)).await
+        blocking::run(move |cancelled| this.read_lines(&request, cancelled)).await
     }
 
     async fn read_bytes(
@@ -72,7 +72,7 @@ impl Backend for ThreadDir {
         length: u64,
     ) -> Result<BytesPage, ErrorCode> {
         let (this, path) = (self.clone(), parse(path)?);
-        blocking::run(move |_| this.read_part(&path, offset, length)).await
+        blocking::run(move |cancelled| this.read_part(&path, offset, length, cancelled)).await
     }
 
     async fn glob_info(&self, request: GlobRequest) -> Result<GlobPage, ErrorCode> {

@@ -9,17 +9,21 @@ use serde_json::{Map, Number, Value};
 use crate::failure::{Code, Failure};
 use crate::limits::MAX_ARGUMENT_DEPTH;
 
+/// Refuses arguments that are too long.
+pub(super) fn check_size(text: &str, max_bytes: u64) -> Result<(), Failure> {
+    let bytes = text.len() as u64;
+    if bytes <= max_bytes {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Code::TooLarge,
+        format!("the arguments have {bytes} bytes, and {max_bytes} are allowed; send less at once"),
+    ))
+}
+
 /// Reads an object, or a string that holds an object.
 pub(super) fn read_object(text: &str, max_bytes: u64) -> Result<Map<String, Value>, Failure> {
-    if text.len() as u64 > max_bytes {
-        return Err(Failure::new(
-            Code::TooLarge,
-            format!(
-                "the arguments have {} bytes, and {max_bytes} are allowed; send less at once",
-                text.len()
-            ),
-        ));
-    }
+    check_size(text, max_bytes)?;
     // No arguments at all are an empty object.
     if text.trim().is_empty() {
         return Ok(Map::new());

@@ -1,10 +1,9 @@
 //! `delete_file`: removes a file, a link or a directory.
 
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::text::{JsonObject, counted};
-use crate::toolbox::Context;
 
 /// The tool.
 pub(super) struct DeleteFile;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, GivenEdit, Kind, Param};
 use crate::diff;
 use crate::edit::{self, Edit, EditError, EditFault, Edited};
@@ -10,7 +10,6 @@ use crate::failure::{Code, Failure};
 use crate::limits::{MAX_EDIT_BYTES, READ_CHUNK_BYTES};
 use crate::path::WorkspacePath;
 use crate::text::{self, JsonObject, counted};
-use crate::toolbox::Context;
 use crate::types::{Condition, ErrorCode, Version, WriteRequest};
 
 /// How often an edit starts over because the file changed meanwhile.

@@ -3,14 +3,13 @@
 use serde_json::Value;
 
 use super::pages::{Room, footer, past_the_end};
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
 use crate::globs;
 use crate::limits::DEFAULT_ENTRIES;
 use crate::path::show;
 use crate::text::{JsonObject, counted, hidden_notice, pattern, walk_notices, with_notices};
-use crate::toolbox::Context;
 use crate::types::{FileOrder, GlobPage, GlobRequest, WalkReport};
 
 /// The tool.

@@ -2,13 +2,12 @@
 
 mod render;
 
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
 use crate::globs;
 use crate::limits::{DEFAULT_MATCHES, GREP_LINE_CHARS, MAX_CONTEXT_LINES};
 use crate::text::hidden_notice;
-use crate::toolbox::Context;
 use crate::types::{GrepFile, GrepLineKind, GrepMode, GrepPage, GrepRequest};
 
 /// What share of a result the bytes of a backend's page may have: text and structured form both

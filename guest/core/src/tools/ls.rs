@@ -3,13 +3,12 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::pages::{Room, footer, past_the_end};
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
 use crate::limits::DEFAULT_ENTRIES;
 use crate::path::show;
 use crate::text::{JsonObject, counted, size, undecodable_notice, with_notices};
-use crate::toolbox::Context;
 use crate::types::{FileInfo, FileKind};
 
 /// The tool.

@@ -1,11 +1,10 @@
 //! `move_file`: gives a file, a link or a directory another path.
 
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::path::WorkspacePath;
 use crate::text::JsonObject;
-use crate::toolbox::Context;
 use crate::types::ErrorCode;
 
 /// The tool.

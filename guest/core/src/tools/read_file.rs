@@ -4,14 +4,13 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::limits::{DEFAULT_READ_LINES, MAX_IMAGE_BYTES, READ_CHUNK_BYTES, READ_LINE_CHARS};
 use crate::media::SHOWN_IMAGES;
 use crate::path::WorkspacePath;
 use crate::text::{self, JsonObject, counted, with_notices};
-use crate::toolbox::Context;
 use crate::types::{BinaryInfo, Image, LinePage, ReadOutcome, ReadRequest};
 
 /// The tool.

@@ -1,10 +1,9 @@
 //! `write_file`: the whole content of a file, or more at its end.
 
-use super::{Answer, Effect, Tool};
+use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::text::{self, JsonObject};
-use crate::toolbox::Context;
 use crate::types::{Condition, ErrorCode, WriteRequest};
 
 /// The tool.

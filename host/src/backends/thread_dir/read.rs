@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use handhold_core::lines::{ByteSource, read_window};
 use handhold_core::path::WorkspacePath;
@@ -43,17 +44,22 @@ pub(super) fn open_regular(
 }
 
 /// A file whose bytes are read at any position.
-struct FileSource {
+struct FileSource<'a> {
     file: File,
     size: u64,
+    /// Whether nobody waits for the bytes any more: a scan of a huge file then ends.
+    cancelled: &'a AtomicBool,
 }
 
-impl ByteSource for FileSource {
+impl ByteSource for FileSource<'_> {
     fn size(&self) -> u64 {
         self.size
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         loop {
             match self.file.read_at(buffer, offset) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -84,7 +90,11 @@ impl ThreadDir {
         }
     }
 
-    fn open_file(&self, path: &WorkspacePath) -> Result<(FileSource, Stat), ErrorCode> {
+    fn open_file<'a>(
+        &self,
+        path: &WorkspacePath,
+        cancelled: &'a AtomicBool,
+    ) -> Result<(FileSource<'a>, Stat), ErrorCode> {
         let (dir, name, found) = match self.find(path)? {
             Found::Unused | Found::Root(_) => return Err(ErrorCode::IsDirectory),
             Found::Entry(dir, name, found, _) => (dir, name, found),
@@ -95,11 +105,15 @@ impl ThreadDir {
             FileKind::Link | FileKind::Other => return Err(ErrorCode::NotAFile),
         }
         let (file, found) = open_regular(dir, &name).map_err(code)?.ok_or(ErrorCode::NotAFile)?;
-        Ok((FileSource { file, size: stat::size(&found) }, found))
+        Ok((FileSource { file, size: stat::size(&found), cancelled }, found))
     }
 
-    pub(super) fn read_lines(&self, request: &ReadRequest) -> Result<ReadOutcome, ErrorCode> {
-        let (mut source, found) = self.open_file(&parse(&request.path)?)?;
+    pub(super) fn read_lines(
+        &self,
+        request: &ReadRequest,
+        cancelled: &AtomicBool,
+    ) -> Result<ReadOutcome, ErrorCode> {
+        let (mut source, found) = self.open_file(&parse(&request.path)?, cancelled)?;
         read_window(&mut source, request, &stat::version(&found)).map_err(|error| io_code(&error))
     }
 
@@ -108,8 +122,9 @@ impl ThreadDir {
         path: &WorkspacePath,
         offset: u64,
         length: u64,
+        cancelled: &AtomicBool,
     ) -> Result<BytesPage, ErrorCode> {
-        let (mut source, found) = self.open_file(path)?;
+        let (mut source, found) = self.open_file(path, cancelled)?;
         let rest = source.size.saturating_sub(offset);
         let length = length.min(MAX_READ_BYTES).min(rest);
         let mut data = vec![0; usize::try_from(length).unwrap_or(0)];

@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::super::Answer;
 use super::super::pages::Room;
+use super::super::{Answer, Context};
 use crate::failure::{Code, Failure};
 use crate::path::{WorkspacePath, show};
 use crate::text::{JsonObject, counted, pattern, walk_notices, with_notices};
-use crate::toolbox::Context;
 use crate::types::{GrepFile, GrepLine, GrepLineKind, GrepMode, GrepPage, GrepRequest};
 
 /// A number of results with its noun.
