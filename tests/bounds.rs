@@ -262,8 +262,7 @@ fn calls_wait_for_their_turn_when_there_are_more_than_places() {
                 .collect();
             for call in running {
                 let answer = call.await.unwrap();
-                // FAILS: "maximum concurrent limit of 8 for tables reached": a place is free when
-                // its decommit batch is flushed, which may be after the next call has its turn.
+                // Whoever has got a turn finds a place, also right behind another call.
                 assert_eq!(code(&answer), "", "{places} places: {answer}");
             }
         });
@@ -294,6 +293,15 @@ fn a_call_that_is_dropped_leaves_its_place_to_the_next() {
     assert_eq!(code(&whole), "", "{}", whole["text"]);
 }
 
+/// Waits until no file is in the making, but not for ever.
+fn wait_for_drafts(directory: &Directory) {
+    let end = Instant::now() + Duration::from_secs(10);
+    let tmp = directory.root().join(".handhold/tmp");
+    while fs::read_dir(&tmp).unwrap().next().is_some() && Instant::now() < end {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn a_write_that_is_dropped_is_made_or_not_made() {
     let toolbox = narrow(4);
@@ -314,13 +322,30 @@ fn a_write_that_is_dropped_is_made_or_not_made() {
         }
     });
     // What was dropped in the middle may go on to its end.
-    let end = Instant::now() + Duration::from_secs(10);
-    let tmp = directory.root().join(".handhold/tmp");
-    while fs::read_dir(&tmp).unwrap().next().is_some() && Instant::now() < end {
-        std::thread::yield_now();
-    }
+    wait_for_drafts(&directory);
     directory.check_outside();
     check_that_calls_work(&toolbox, &workspace);
+}
+
+#[test]
+fn an_append_to_a_huge_file_that_is_dropped_comes_to_an_end() {
+    let toolbox = narrow(1);
+    let directory = Directory::new();
+    let workspace = workspace(&directory, THREAD);
+    check_that_calls_work(&toolbox, &workspace);
+    let file = directory.workspace().join("huge.txt");
+    // It takes no room on the disk, but a copy of it would.
+    fs::File::create(&file).unwrap().set_len(8 << 30).unwrap();
+    runtime().block_on(async {
+        let append = json!({ "file_path": "/huge.txt", "content": "x", "mode": "append" });
+        let append = ask(&toolbox, &workspace, "write_file", &append);
+        drop(tokio::time::timeout(Duration::from_millis(500), append).await);
+    });
+    wait_for_drafts(&directory);
+    // A copy that nobody waits for ends, and holes are not filled.
+    directory.check_outside();
+    let size = fs::metadata(&file).unwrap().len();
+    assert!([8 << 30, (8 << 30) + 1].contains(&size), "{size}");
 }
 
 #[test]
@@ -343,7 +368,6 @@ fn a_read_that_is_dropped_comes_to_an_end() {
     });
     let start = Instant::now();
     runtime.shutdown_timeout(PATIENCE);
-    // FAILS: only searches look at whether they are cancelled.
     assert!(start.elapsed() < PATIENCE, "a thread goes on reading");
 }
 

@@ -47,8 +47,9 @@ fn pool(calls: u32, memory_bytes: usize) -> InstanceAllocationStrategy {
         .table_elements(TABLE_ENTRIES)
         .max_memory_size(memory_bytes)
         .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
-        .pagemap_scan(Enabled::Auto)
-        .decommit_batch_size(16);
+        .pagemap_scan(Enabled::Auto);
+    // Slots are given back one by one: a slot that waits to be given back with others would be
+    // missing for the call that has just got its turn.
     InstanceAllocationStrategy::Pooling(pool)
 }
 

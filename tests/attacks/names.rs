@@ -58,7 +58,6 @@ fn a_directory_whose_name_is_not_utf_8_is_searched_with_a_notice() {
         let answer = site.call(tool, arguments).good();
         assert_eq!(answer.list("files"), all);
         // What is shown cannot be opened, and that is said.
-        // FAILS: the notice counts names of files alone, not those of the directories above them.
         site.call("read_file", json!({ "file_path": all[1] })).failed("not-found");
         assert!(answer.text.contains("not UTF-8"), "{tool} says nothing: {}", answer.text);
     }

@@ -101,7 +101,9 @@ pub fn walk_notices(report: &WalkReport, time_ms: u64) -> Vec<String> {
 
 /// A time: `30 s`, `1.5 s`.
 fn seconds(ms: u64) -> String {
-    if ms.is_multiple_of(1000) {
+    if ms < 1000 {
+        format!("{ms} ms")
+    } else if ms.is_multiple_of(1000) {
         format!("{} s", ms / 1000)
     } else {
         format!("{}.{} s", ms / 1000, ms % 1000 / 100)

@@ -87,12 +87,12 @@ impl Backend for ThreadDir {
 
     async fn write(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
         let this = self.clone();
-        blocking::run(move |_| this.put(&request, false)).await
+        blocking::run(move |cancelled| this.put(&request, false, cancelled)).await
     }
 
     async fn append(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
         let this = self.clone();
-        blocking::run(move |_| this.put(&request, true)).await
+        blocking::run(move |cancelled| this.put(&request, true, cancelled)).await
     }
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {

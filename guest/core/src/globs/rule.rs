@@ -38,7 +38,8 @@ impl GlobRule {
                 let start: String = pattern.chars().take(80).collect();
                 format!("the glob pattern `{}…` is too large", start.escape_debug())
             })?;
-        let special = |c: char| "*?[]{},\\".contains(c);
+        // A slash may belong to `**/`, which matches nothing at all too.
+        let special = |c: char| "*?[]{},\\/".contains(c);
         let suffix = parsed.text.rsplit(special).next().unwrap_or_default().to_owned();
         let base = if base.is_empty() { String::new() } else { format!("{base}/") };
         Ok(Self { pattern: parsed, regex, suffix, base })

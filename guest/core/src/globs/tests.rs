@@ -39,7 +39,7 @@ mod rules {
     #[test]
     fn names_match_at_any_depth_and_paths_from_the_base() {
         assert!(matches("*.md", "", "a/b.md"));
-        assert!(matches("**/*.md", "", "b.md"));
+        assert!(matches("**/*.md", "", "b.md") && matches("**/b", "", "b"));
         assert!(matches("a/*.md", "", "a/b.md"));
         assert!(!matches("a/*.md", "", "a/c/b.md"));
         assert!(matches("a/*.md", "x", "x/a/b.md"));

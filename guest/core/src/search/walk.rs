@@ -351,7 +351,7 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         if !self.visitor.wants(path) {
             return;
         }
-        notes.report.undecodable += u64::from(name.to_str().is_none());
+        notes.report.undecodable += u64::from(path.to_str().is_none());
         let candidate = Candidate { tree: self.tree, dir, name, path };
         match self.visitor.visit(scratch, &candidate) {
             Seen::Done => notes.report.files += 1,

@@ -1,13 +1,16 @@
 //! A file in the making: written where no tool sees it, then given its name in one step.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use handhold_core::types::ErrorCode;
 use rustix::fs::{
-    AtFlags, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid,
+    AtFlags, FlockOperation, Gid, Mode, OFlags, RenameFlags, SeekFrom, Stat, Timespec, Timestamps,
+    Uid,
 };
 use rustix::io::Errno;
 
@@ -18,6 +21,9 @@ use super::stat;
 /// The permission bits that a file keeps when it is replaced. Bits that make a program run with
 /// the rights of its owner are dropped, as the system does when a file is written.
 const KEPT_MODE: u32 = 0o777;
+
+/// How much is copied at once: 1 MiB.
+const COPY_BYTES: usize = 1 << 20;
 
 /// A file without a name in the workspace. It vanishes if it is not put in place.
 pub(super) struct Draft<'a> {
@@ -41,9 +47,37 @@ impl<'a> Draft<'a> {
         Ok(Self { records, name, file: File::from(file), placed: false })
     }
 
-    /// Copies what `old` holds onto the end.
-    pub(super) fn copy(&mut self, old: &mut File) -> Result<(), ErrorCode> {
-        io::copy(old, &mut self.file).map(drop).map_err(|error| io_code(&error))
+    /// Copies the `size` bytes that `old` holds, without its holes, and goes to their end.
+    pub(super) fn copy(
+        &mut self,
+        old: &File,
+        size: u64,
+        cancelled: &AtomicBool,
+    ) -> Result<(), ErrorCode> {
+        rustix::fs::ftruncate(&self.file, size).map_err(code)?;
+        let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(size).unwrap_or(COPY_BYTES))];
+        let mut at = 0;
+        while at < size {
+            // The next byte that is no hole.
+            at = match rustix::fs::seek(old, SeekFrom::Data(at)) {
+                Ok(data) => data,
+                Err(Errno::NXIO) => break,
+                // A file system without holes.
+                Err(Errno::INVAL) => at,
+                Err(errno) => return Err(code(errno)),
+            };
+            if cancelled.load(Ordering::Relaxed) {
+                return Err(ErrorCode::Cancelled);
+            }
+            let n = old.read_at(&mut buffer, at).map_err(|error| io_code(&error))?;
+            if n == 0 {
+                break;
+            }
+            let read = buffer.get(..n).unwrap_or_default();
+            self.file.write_all_at(read, at).map_err(|error| io_code(&error))?;
+            at += n as u64;
+        }
+        rustix::fs::seek(&self.file, SeekFrom::End(0)).map(drop).map_err(code)
     }
 
     /// Writes onto the end.

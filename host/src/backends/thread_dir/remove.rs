@@ -15,6 +15,9 @@ use super::resolve::{Entry, NO_FOLLOW, Place, bytes, open_dir, resolve};
 use super::root::{OPEN_DIR, Records, random_name};
 use super::{ThreadDir, stat};
 
+/// How often a removal starts over because something was put in its way meanwhile.
+const ATTEMPTS: usize = 8;
+
 /// How old a left-over draft must be before another process removes it. Its lock says whether it
 /// is left over; the age only covers the moment between making and locking it.
 const SWEEP_AGE: Duration = Duration::from_secs(60);
@@ -28,6 +31,17 @@ impl ThreadDir {
         if path.is_root() {
             return Err(ErrorCode::NotPermitted);
         }
+        for _ in 0..ATTEMPTS {
+            match self.try_take_away(path, recursive) {
+                // It was exchanged for something else between two steps.
+                Err(ErrorCode::IsDirectory | ErrorCode::NotADirectory) => {}
+                result => return result,
+            }
+        }
+        self.try_take_away(path, recursive)
+    }
+
+    fn try_take_away(&self, path: &WorkspacePath, recursive: bool) -> Result<Removed, ErrorCode> {
         let root = self.open()?.ok_or(ErrorCode::NotFound)?;
         let Place::Entry(entry) = resolve(root, path, NO_FOLLOW)? else {
             return Err(ErrorCode::NotFound);
@@ -78,23 +92,33 @@ fn take_apart(tmp: &OwnedFd, name: String) -> Removed {
             }
         }
         let Ok(dir) = open_dir(tmp, OsStr::new(&name)) else { continue };
-        let Ok(items) = open_up(&dir).and_then(rustix::fs::Dir::read_from) else { continue };
-        for item in items.flatten() {
-            let item_name = item.file_name();
-            if matches!(item_name.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            match rustix::fs::unlinkat(&dir, item_name, AtFlags::empty()) {
-                Err(Errno::ISDIR | Errno::PERM) => match move_up(tmp, &dir, item_name) {
-                    Ok(inner) => todo.push(inner),
-                    Err(_) => removed.directories += 1,
-                },
-                _ => removed.files += 1,
+        // A write that had found its directory before can still put a file in.
+        for _ in 0..ATTEMPTS {
+            empty(tmp, &dir, &mut todo, &mut removed);
+            if rustix::fs::unlinkat(tmp, &name, AtFlags::REMOVEDIR) != Err(Errno::NOTEMPTY) {
+                break;
             }
         }
-        let _ = rustix::fs::unlinkat(tmp, &name, AtFlags::REMOVEDIR);
     }
     removed
+}
+
+/// Removes the files of a directory, and moves its directories to `tmp` to be removed later.
+fn empty(tmp: &OwnedFd, dir: &OwnedFd, todo: &mut Vec<String>, removed: &mut Removed) {
+    let Ok(items) = open_up(dir).and_then(rustix::fs::Dir::read_from) else { return };
+    for item in items.flatten() {
+        let name = item.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
+            Err(Errno::ISDIR | Errno::PERM) => match move_up(tmp, dir, name) {
+                Ok(inner) => todo.push(inner),
+                Err(_) => removed.directories += 1,
+            },
+            _ => removed.files += 1,
+        }
+    }
 }
 
 /// Lets the owner change a directory. This goes by the descriptor: a name could be exchanged for a

@@ -67,7 +67,8 @@ pub(super) const NO_FOLLOW: How = How { follow_last: false, make_parents: false 
 /// nowhere, and with `not-a-directory` if a part of the path is a file.
 pub(super) fn resolve(root: OwnedFd, path: &WorkspacePath, how: How) -> Result<Place, ErrorCode> {
     let mut walk = Walk {
-        dirs: vec![root],
+        root,
+        here: None,
         names: Vec::new(),
         todo: path.components().map(|name| (OsString::from(name), false)).collect(),
         links: 0,
@@ -85,7 +86,7 @@ pub(super) fn resolve(root: OwnedFd, path: &WorkspacePath, how: How) -> Result<P
         if !last && walk.go_down(&name)? {
             continue;
         }
-        let found = match rustix::fs::statat(walk.dir()?, &name, AtFlags::SYMLINK_NOFOLLOW) {
+        let found = match rustix::fs::statat(walk.dir(), &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
             // The target of a link must exist.
             Err(Errno::NOENT) if from_link => return Err(ErrorCode::NotFound),
@@ -110,10 +111,12 @@ pub(super) fn resolve(root: OwnedFd, path: &WorkspacePath, how: How) -> Result<P
     walk.end()
 }
 
+/// A walk down a path. It holds two directories, however long the path is.
 struct Walk {
-    /// The open directories from the root to here.
-    dirs: Vec<OwnedFd>,
-    /// Their names, without one for the root.
+    root: OwnedFd,
+    /// The directory it has come to; none for the root.
+    here: Option<OwnedFd>,
+    /// The names from the root to here.
     names: Vec<OsString>,
     /// What is still to be walked, and whether it comes from a link.
     todo: VecDeque<(OsString, bool)>,
@@ -122,8 +125,8 @@ struct Walk {
 }
 
 impl Walk {
-    fn dir(&self) -> Result<&OwnedFd, ErrorCode> {
-        self.dirs.last().ok_or(ErrorCode::NotPermitted)
+    fn dir(&self) -> &OwnedFd {
+        self.here.as_ref().unwrap_or(&self.root)
     }
 
     fn go_up(&mut self) -> Result<(), ErrorCode> {
@@ -131,15 +134,24 @@ impl Walk {
         if self.names.pop().is_none() {
             return Err(ErrorCode::NotPermitted);
         }
-        self.dirs.pop();
+        self.here = self.reopen(&self.names)?;
         Ok(())
+    }
+
+    /// Opens a directory by the names that led to it; none for the root.
+    fn reopen(&self, names: &[OsString]) -> Result<Option<OwnedFd>, ErrorCode> {
+        let mut dir = None;
+        for name in names {
+            dir = Some(open_dir(dir.as_ref().unwrap_or(&self.root), name).map_err(code)?);
+        }
+        Ok(dir)
     }
 
     /// Enters the directory `name`; false if it is none, or is a link.
     fn go_down(&mut self, name: &OsStr) -> Result<bool, ErrorCode> {
-        match rustix::fs::openat(self.dir()?, name, OPEN_DIR, Mode::empty()) {
+        match open_dir(self.dir(), name) {
             Ok(dir) => {
-                self.dirs.push(dir);
+                self.here = Some(dir);
                 self.names.push(name.to_owned());
                 Ok(true)
             }
@@ -159,7 +171,7 @@ impl Walk {
 
     fn make(&self, name: &OsStr) -> Result<(), ErrorCode> {
         let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
-        match rustix::fs::mkdirat(self.dir()?, name, mode) {
+        match rustix::fs::mkdirat(self.dir(), name, mode) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(errno) => Err(code(errno)),
         }
@@ -173,7 +185,7 @@ impl Walk {
                 "the path has too many links, or links in a circle".to_owned(),
             ));
         }
-        let target = match rustix::fs::readlinkat(self.dir()?, name, Vec::new()) {
+        let target = match rustix::fs::readlinkat(self.dir(), name, Vec::new()) {
             Ok(target) => target.into_bytes(),
             // It is no link any more.
             Err(Errno::INVAL) => return self.again(name.to_owned(), false),
@@ -199,16 +211,17 @@ impl Walk {
             real.push("/");
         }
         real.push(&name);
-        let dir = self.dirs.pop().ok_or(ErrorCode::NotPermitted)?;
+        let dir = self.here.take().unwrap_or(self.root);
         Ok(Place::Entry(Box::new(Entry { dir, name, stat, real })))
     }
 
     /// The directory that the walk has come to.
     fn end(mut self) -> Result<Place, ErrorCode> {
         let real = self.real();
-        let here = self.dirs.pop().ok_or(ErrorCode::NotPermitted)?;
-        let Some(name) = self.names.pop() else { return Ok(Place::Root(here)) };
-        let dir = self.dirs.pop().ok_or(ErrorCode::NotPermitted)?;
+        let Some((name, here)) = self.names.pop().zip(self.here.take()) else {
+            return Ok(Place::Root(self.root));
+        };
+        let dir = self.reopen(&self.names)?.unwrap_or(self.root);
         let stat = rustix::fs::fstat(&here).map_err(code)?;
         Ok(Place::Entry(Box::new(Entry { dir, name, stat: Some(stat), real })))
     }

@@ -1,5 +1,7 @@
 //! Writing and appending.
 
+use std::sync::atomic::AtomicBool;
+
 use handhold_core::path::WorkspacePath;
 use handhold_core::types::{ErrorCode, FileKind, WriteRequest, Written};
 use rustix::fs::{Access, AtFlags, Stat};
@@ -18,13 +20,18 @@ const ATTEMPTS: usize = 8;
 const OWNER_WRITES: u32 = 0o200;
 
 impl ThreadDir {
-    pub(super) fn put(&self, request: &WriteRequest, append: bool) -> Result<Written, ErrorCode> {
+    pub(super) fn put(
+        &self,
+        request: &WriteRequest,
+        append: bool,
+        cancelled: &AtomicBool,
+    ) -> Result<Written, ErrorCode> {
         let path = parse(&request.path)?;
         if path.is_root() {
             return Err(ErrorCode::IsDirectory);
         }
         for _ in 0..ATTEMPTS {
-            if let Some(written) = self.try_put(&path, request, append)? {
+            if let Some(written) = self.try_put(&path, request, append, cancelled)? {
                 return Ok(written);
             }
         }
@@ -37,6 +44,7 @@ impl ThreadDir {
         path: &WorkspacePath,
         request: &WriteRequest,
         append: bool,
+        cancelled: &AtomicBool,
     ) -> Result<Option<Written>, ErrorCode> {
         // Everything is looked at before anything is made.
         let seen = self.look(path)?;
@@ -67,7 +75,9 @@ impl ThreadDir {
         let mut draft = Draft::new(records)?;
         if append && old.is_some() {
             match open_regular(&entry.dir, &entry.name) {
-                Ok(Some((mut file, found))) if same_file(&found, old) => draft.copy(&mut file)?,
+                Ok(Some((file, found))) if same_file(&found, old) => {
+                    draft.copy(&file, stat::size(&found), cancelled)?;
+                }
                 Ok(_) | Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
                 Err(errno) => return Err(code(errno)),
             }
