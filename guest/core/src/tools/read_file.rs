@@ -134,8 +134,11 @@ fn rest_of_page(
     }
 }
 
+/// How wide the number of a line is at least.
+const NUMBER_WIDTH: usize = 6;
+
 /// How many bytes the number of a line and its ending take, at least.
-const NUMBER_BYTES: u64 = 8;
+const NUMBER_BYTES: u64 = NUMBER_WIDTH as u64 + 2;
 
 fn lines(
     context: &Context<'_>,
@@ -182,17 +185,16 @@ fn lines(
             if request.column > 1 && number == first.start_line {
                 check_column(path, request, number, chars)?;
             }
-            let shown = numbered(number, line, request, chars);
-            let separator = usize::from(!body.is_empty());
-            let bytes = (body.len() + separator + shown.len()) as u64;
-            if !body.is_empty() && bytes > context.page_bytes() {
+            let before = body.len();
+            if before > 0 {
+                body.push('\n');
+            }
+            push_line(&mut body, number, line, request, chars);
+            if before > 0 && body.len() as u64 > context.page_bytes() {
+                body.truncate(before);
                 full = true;
                 break 'pages;
             }
-            if separator == 1 {
-                body.push('\n');
-            }
-            body.push_str(&shown);
             end = number;
         }
     }
@@ -222,18 +224,36 @@ fn lines(
     Ok(Answer::new(with_notices(body, &notices), structured.finish()))
 }
 
-/// A line with its number and, if it is cut, how to go on.
-fn numbered(number: u64, line: &str, request: &ReadRequest, chars: Option<u64>) -> String {
-    let mut shown = format!("{number:>6}\t{line}");
+/// Adds a line with its number and, if it is cut, how to go on.
+fn push_line(out: &mut String, number: u64, line: &str, request: &ReadRequest, chars: Option<u64>) {
+    push_number(out, number);
+    out.push('\t');
+    out.push_str(line);
     let next = request.column.saturating_add(request.line_chars);
     if let Some(chars) = chars.filter(|chars| *chars >= next) {
         // Writing to a string cannot fail.
         let _ = write!(
-            shown,
+            out,
             "… [line {number} has {chars} characters; continue with offset={number}, limit=1, column={next}]"
         );
     }
-    shown
+}
+
+/// Adds a number, right-aligned. It is in front of every line, and formatting takes its time.
+fn push_number(out: &mut String, number: u64) {
+    let mut digits = [b' '; 20];
+    let mut rest = number;
+    let mut width = 0;
+    for digit in digits.iter_mut().rev() {
+        if rest == 0 && width > 0 {
+            break;
+        }
+        *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+        width += 1;
+    }
+    let shown = digits.iter().skip(digits.len() - width.max(NUMBER_WIDTH));
+    out.extend(shown.map(|digit| char::from(*digit)));
 }
 
 /// Refuses a column behind the end of the first line.
@@ -309,3 +329,17 @@ const OUTPUT: &str = r#"{
     },
     "required": ["path", "version"]
 }"#;
+
+#[cfg(test)]
+mod tests {
+    use super::push_number;
+
+    #[test]
+    fn numbers_are_aligned_and_whole() {
+        for number in [0, 1, 9, 10, 999_999, 1_000_000, u64::MAX] {
+            let mut out = String::new();
+            push_number(&mut out, number);
+            assert_eq!(out, format!("{number:>6}"));
+        }
+    }
+}
