@@ -62,3 +62,29 @@ fn components_are_small() {
         assert!(bytes <= MAX_BYTES, "{} has {bytes} bytes", artifact.world);
     }
 }
+
+/// The manifests keep the arrows: the rules depend on nothing of ours, the library on nothing but
+/// the rules, and a host never on the guest.
+#[test]
+fn no_dependency_points_back() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let ours = |manifest: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(root.join(manifest)).expect("the manifest is there");
+        let manifest: toml::Table = toml::from_str(&text).expect("the manifest is TOML");
+        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+        let mut names: Vec<String> = dependencies
+            .into_iter()
+            .flat_map(toml::Table::keys)
+            .filter(|name| name.starts_with("handhold"))
+            .cloned()
+            .collect();
+        names.sort();
+        names
+    };
+    assert!(ours("guest/core/Cargo.toml").is_empty());
+    assert!(ours("guest/artifact/Cargo.toml").is_empty());
+    assert_eq!(ours("guest/tools/Cargo.toml"), ["handhold-core"]);
+    assert_eq!(ours("host/Cargo.toml"), ["handhold-core"]);
+    assert_eq!(ours("host/cli/Cargo.toml"), ["handhold", "handhold-artifact"]);
+    assert!(ours("xtask/Cargo.toml").is_empty());
+}
