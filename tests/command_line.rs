@@ -112,6 +112,23 @@ fn entries(dir: &Path) -> Vec<String> {
 
 // call
 
+/// A root that cannot be made is no missing file of the workspace.
+#[test]
+fn a_root_that_cannot_be_made_is_told_apart_from_a_missing_file() {
+    let base = tempfile::tempdir_in(handhold_conformance::scratch_dir()).unwrap();
+    std::fs::write(base.path().join("file"), "x").unwrap();
+    let output = Command::new(binary())
+        .args(["call", "--json", "--root"])
+        .arg(base.path().join("file/root"))
+        .args(["write_file", r#"{"file_path":"a","content":"x"}"#])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(r#""code":"unavailable""#), "{text}");
+    assert!(text.contains("the directory of all workspaces"), "{text}");
+}
+
 #[test]
 fn a_call_prints_its_text_and_exits_with_0_or_1() {
     let dir = temp();

@@ -177,7 +177,7 @@ impl Failure {
                 (Code::Unsupported, format!("this workspace does not support that for {shown}"))
             }
             ErrorCode::Unavailable(why) => {
-                (Code::Unavailable, format!("{shown} cannot be reached: {why}; try again later"))
+                (Code::Unavailable, format!("{shown} cannot be reached: {why}"))
             }
             ErrorCode::Other(why) => {
                 let why = why.unwrap_or_else(|| "unknown failure".to_owned());

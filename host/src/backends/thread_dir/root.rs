@@ -93,7 +93,7 @@ impl Root {
         match Dir::open_ambient_dir(&self.path, ambient_authority()) {
             Ok(dir) => Ok(Some(self.dir.get_or_init(|| dir))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(io_code(&error)),
+            Err(error) => Err(unavailable("the directory of all workspaces", io_code(&error))),
         }
     }
 
@@ -102,9 +102,10 @@ impl Root {
         if let Some(dir) = self.open()? {
             return Ok(dir);
         }
+        let failed = |error| unavailable("the directory of all workspaces", error);
         Dir::create_ambient_dir_all(&self.path, ambient_authority())
-            .map_err(|error| io_code(&error))?;
-        self.open()?.ok_or(ErrorCode::NotFound)
+            .map_err(|error| failed(io_code(&error)))?;
+        self.open()?.ok_or_else(|| failed(ErrorCode::NotFound))
     }
 
     /// The directory at the end of `names`; none if a part of it does not exist.
@@ -135,10 +136,19 @@ impl Root {
         let root = self.create()?;
         let make = |name: &str| {
             make_dirs(root.as_fd(), &[RECORDS.to_owned(), name.to_owned()], Mode::RWXU)
+                .map_err(|error| unavailable("the directory of the host's records", error))
         };
         let records = Records { tmp: make("tmp")?, locks: make("locks")? };
         remove::sweep(&records.tmp);
         Ok(self.records.get_or_init(|| records))
+    }
+}
+
+/// What is wrong with a directory of the host, so that it is not taken for one of the workspace.
+fn unavailable(what: &str, error: ErrorCode) -> ErrorCode {
+    match error {
+        ErrorCode::QuotaExceeded => ErrorCode::QuotaExceeded,
+        error => ErrorCode::Unavailable(format!("{what} cannot be used ({error})")),
     }
 }
 
