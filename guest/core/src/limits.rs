@@ -23,6 +23,10 @@ pub const MIN_RESULT_BYTES: u64 = 16 << 10;
 /// The time budget of one search in milliseconds unless the configuration says otherwise: 30 s.
 pub const DEFAULT_TIME_MS: u64 = 30_000;
 
+/// How long hidden matches are counted at most, in milliseconds: 10 s. With the search before it
+/// that stays within the time of a call.
+pub const HIDDEN_TIME_MS: u64 = 10_000;
+
 /// How many tokens a page of `read_file` may have unless the configuration says otherwise.
 pub const DEFAULT_PAGE_TOKENS: u64 = 20_000;
 

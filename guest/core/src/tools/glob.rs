@@ -7,7 +7,7 @@ use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
 use crate::globs;
-use crate::limits::DEFAULT_ENTRIES;
+use crate::limits::{DEFAULT_ENTRIES, HIDDEN_TIME_MS};
 use crate::path::show;
 use crate::text::{JsonObject, counted, hidden_notice, pattern, walk_notices, with_notices};
 use crate::types::{FileOrder, GlobPage, GlobRequest, WalkReport};
@@ -114,7 +114,7 @@ impl Tool for Glob {
         let next = Some(offset + done).filter(|next| *next < total);
         let mut notices = Vec::new();
         let body = if done == 0 {
-            if report.ignored && !request.include_ignored {
+            if report.ignored && !request.include_ignored && !report.stopped {
                 notices.extend(hidden(&request, &find)?);
             }
             format!("No files match {} under {path}.", pattern(given))
@@ -141,7 +141,13 @@ fn hidden(
     request: &GlobRequest,
     find: &dyn Fn(&GlobRequest) -> Result<GlobPage, Failure>,
 ) -> Result<Option<String>, Failure> {
-    let all = GlobRequest { include_ignored: true, offset: 0, limit: 1, ..request.clone() };
+    let all = GlobRequest {
+        include_ignored: true,
+        offset: 0,
+        limit: 1,
+        time_ms: request.time_ms.min(HIDDEN_TIME_MS),
+        ..request.clone()
+    };
     let page = find(&all)?;
     Ok((page.total > 0).then(|| hidden_notice(page.total, page.report.stopped)))
 }

@@ -6,7 +6,7 @@ use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
 use crate::globs;
-use crate::limits::{DEFAULT_MATCHES, GREP_LINE_CHARS, MAX_CONTEXT_LINES};
+use crate::limits::{DEFAULT_MATCHES, GREP_LINE_CHARS, HIDDEN_TIME_MS, MAX_CONTEXT_LINES};
 use crate::text::hidden_notice;
 use crate::types::{GrepFile, GrepLineKind, GrepMode, GrepPage, GrepRequest};
 
@@ -97,7 +97,7 @@ impl Tool for Grep {
                     render::total(request.mode, page.total)
                 )));
             }
-            if page.report.ignored && !request.include_ignored {
+            if page.report.ignored && !request.include_ignored && !page.report.stopped {
                 hidden = count_hidden(&request, &search)?;
             }
         }
@@ -233,6 +233,7 @@ fn count_hidden(
         before: 0,
         after: 0,
         max_bytes: HIDDEN_BYTES,
+        time_ms: request.time_ms.min(HIDDEN_TIME_MS),
         ..request.clone()
     };
     let page = search(&all)?;
