@@ -81,7 +81,13 @@ impl Settings {
     /// Fails for a field that is unknown or wrong, naming it. Whether the values go together is
     /// checked when a toolbox is made of them.
     pub fn from_toml(text: &str) -> Result<Self, SettingsError> {
-        let file: File = toml::from_str(text).map_err(|error| one_line(&error, text))?;
+        let table: toml::Table = toml::from_str(text).map_err(|error| one_line(&error, text))?;
+        check_tables(&table)?;
+        let file: File = serde_path_to_error::deserialize(table).map_err(|error| {
+            let field = error.path().to_string();
+            let message = error.inner().message().replace('\n', ", ");
+            SettingsError(if field == "." { message } else { format!("`{field}` {message}") })
+        })?;
         let mut settings = Self::default();
         settings.config.tools = file
             .tools
@@ -116,6 +122,19 @@ impl Settings {
     }
 }
 
+/// Checks that what has fields is written as a table: an array would be read as one too.
+fn check_tables(file: &toml::Table) -> Result<(), SettingsError> {
+    let parts = file.iter().map(|(key, value)| (key.clone(), value));
+    let tools = file.get("tools").and_then(toml::Value::as_table);
+    let tools = tools.into_iter().flatten().map(|(key, value)| (format!("tools.{key}"), value));
+    for (field, value) in parts.chain(tools) {
+        if !value.is_table() {
+            return Err(SettingsError(format!("`{field}` must be a table")));
+        }
+    }
+    Ok(())
+}
+
 /// An error of the parser, with its line, on one line.
 fn one_line(error: &toml::de::Error, text: &str) -> SettingsError {
     let message = error.message().replace('\n', ", ");
@@ -144,8 +163,11 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, part) in [
             ("[limit]", "limit"),
-            ("\n[tools.grep]\nnam = \"x\"", "line 3: unknown field `nam`"),
-            ("[tools.grep]\nenabled = \"yes\"", "line 2"),
+            ("\n[tools.grep]\nnam = \"x\"", "`tools.grep.nam` unknown field"),
+            ("[tools.grep]\nenabled = \"yes\"", "`tools.grep.enabled`"),
+            ("[tools]\nls = [\"x\", \"y\", true]", "`tools.ls` must be a table"),
+            ("limits = 5", "`limits` must be a table"),
+            ("[limits]\ntime = 5", "`limits.time`"),
             ("[limits]\nmemory = \"1 KiB\"", "limits.memory"),
             ("[limits]\ntime = \"soon\"", "limits.time"),
             ("[limits", "line 1"),

@@ -260,6 +260,8 @@ impl Toolbox {
     pub async fn definitions(&self, access: Access) -> Result<Vec<ToolDefinition>, BuildError> {
         let tools = self.tools(access).ok_or(BuildError::NoComponent)?;
         let backend: Arc<dyn Backend> = Arc::new(crate::backends::Memory::new());
+        // An instance takes a place like any other.
+        let _turn = self.turns.acquire().await.map_err(|_| BuildError::NoComponent)?;
         let mut store = self.store(backend);
         let run = async {
             let instance = tools.instance.instantiate_async(&mut store).await?;

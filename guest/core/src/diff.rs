@@ -1,11 +1,13 @@
 //! A unified diff of an edit, bounded in work and in length.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
 use similar::DiffOp;
 use similar::algorithms::{Capture, Replace, myers};
 
+use crate::encoding::Encoding;
 use crate::limits::{DIFF_CHARS, DIFF_WINDOW_LINES, DIFF_WORK};
 use crate::path::show;
 
@@ -18,7 +20,7 @@ const CONTEXT_LINES: usize = 3;
 /// are given, and a last line says so when there is more.
 #[must_use]
 pub fn unified(path: &str, old: &[u8], new: &[u8], touched_lines: usize) -> String {
-    let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+    let (old, new) = (shown_text(old), shown_text(new));
     let mut old: Vec<&str> = old.split_inclusive('\n').collect();
     let mut new: Vec<&str> = new.split_inclusive('\n').collect();
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -60,6 +62,16 @@ pub fn unified(path: &str, old: &[u8], new: &[u8], touched_lines: usize) -> Stri
         out.push_str("… [the diff is cut here; there may be more changes]\n");
     }
     out
+}
+
+/// The text of a file as it is read: decoded, without a byte order mark.
+fn shown_text(bytes: &[u8]) -> Cow<'_, str> {
+    let encoding = Encoding::detect(bytes);
+    if let Some(text) = encoding.is_utf16().then(|| encoding.decode_utf16(bytes)).flatten() {
+        return Cow::Owned(text);
+    }
+    let mark = if encoding == Encoding::Utf8Bom { encoding.mark_len() } else { 0 };
+    String::from_utf8_lossy(bytes.get(mark..).unwrap_or_default())
 }
 
 /// What differs between two lists of lines.

@@ -95,6 +95,12 @@ pub fn apply(content: &[u8], edits: &[Edit<'_>]) -> Result<Edited, EditError> {
     let mut edited = apply_bytes(text.as_bytes(), edits)?;
     let text = String::from_utf8(edited.bytes).map_err(|_| fault(EditFault::NotRoundTrip))?;
     edited.bytes = encoding.encode_utf16(&text);
+    if edited.bytes.len() as u64 > MAX_EDIT_BYTES {
+        return Err(EditError {
+            index: edits.len().saturating_sub(1),
+            reason: EditFault::TooLarge,
+        });
+    }
     Ok(edited)
 }
 

@@ -71,7 +71,7 @@ pub fn parse(pattern: &str) -> Result<GlobPattern, String> {
         let position = pattern.get(..offset + at).map_or(0, |before| before.chars().count()) + 1;
         format!("the glob pattern {} is malformed at character {position}: {what}", quoted())
     })?;
-    if text.split('/').any(|part| part == "..") {
+    if text.split(['/', '{', ',', '}']).any(|part| part == "..") {
         return Err(format!("the glob pattern {} has a .. part, which is not allowed", quoted()));
     }
     let scope = if absolute {

@@ -82,6 +82,9 @@ pub const COUNT_LINES_BYTES: u64 = 16 << 20;
 /// How many unreadable paths a walk names.
 pub const MAX_UNREADABLE_NAMED: usize = 10;
 
+/// How many bytes the unreadable paths that a walk names may have together: 1 KiB.
+pub const MAX_UNREADABLE_BYTES: usize = 1 << 10;
+
 /// The longest `glob` pattern, in bytes.
 pub const MAX_GLOB_BYTES: usize = 4096;
 

@@ -16,7 +16,11 @@ pub(super) async fn run<T: Send + 'static>(
 ) -> Result<T, ErrorCode> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let guard = CancelOnDrop(Arc::clone(&cancelled));
-    let result = tokio::task::spawn_blocking(move || work(&cancelled)).await;
+    let result = tokio::task::spawn_blocking(move || {
+        // It may have waited for a thread longer than its caller for it.
+        if cancelled.load(Ordering::Relaxed) { Err(ErrorCode::Cancelled) } else { work(&cancelled) }
+    })
+    .await;
     drop(guard);
     result.unwrap_or_else(|_| Err(ErrorCode::Other(Some("the operation broke down".to_owned()))))
 }

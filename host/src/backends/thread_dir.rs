@@ -97,7 +97,7 @@ impl Backend for ThreadDir {
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {
         let (this, path) = (self.clone(), parse(path)?);
-        blocking::run(move |_| this.take_away(&path, recursive)).await
+        blocking::run(move |cancelled| this.take_away(&path, recursive, cancelled)).await
     }
 
     async fn rename(
@@ -107,6 +107,7 @@ impl Backend for ThreadDir {
         overwrite: bool,
     ) -> Result<(), ErrorCode> {
         let (this, source, destination) = (self.clone(), parse(source)?, parse(destination)?);
-        blocking::run(move |_| this.give_name(&source, &destination, overwrite)).await
+        blocking::run(move |cancelled| this.give_name(&source, &destination, overwrite, cancelled))
+            .await
     }
 }

@@ -24,10 +24,6 @@ pub(super) fn check_size(text: &str, max_bytes: u64) -> Result<(), Failure> {
 /// Reads an object, or a string that holds an object.
 pub(super) fn read_object(text: &str, max_bytes: u64) -> Result<Map<String, Value>, Failure> {
     check_size(text, max_bytes)?;
-    // No arguments at all are an empty object.
-    if text.trim().is_empty() {
-        return Ok(Map::new());
-    }
     match read(text)? {
         Value::Object(object) => Ok(object),
         Value::String(inner) => match read(&inner)? {

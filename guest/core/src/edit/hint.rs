@@ -7,46 +7,51 @@ const SHOWN_CHARS: usize = 120;
 
 /// Explains why `old` is not in `content`; none if nothing near is there.
 pub(super) fn explain(content: &[u8], old: &str) -> Option<String> {
-    if let Some(body) = old.strip_suffix('\n') {
-        let body = body.strip_suffix('\r').unwrap_or(body);
-        if !body.is_empty() && content.ends_with(body.as_bytes()) {
-            return Some(
-                "the file ends without a final newline; leave the newline at the end of old_string out"
-                    .to_owned(),
-            );
-        }
+    let text = String::from_utf8_lossy(content);
+    if let Some(body) = old.strip_suffix('\n').map(|body| body.replace("\r\n", "\n"))
+        && let body = body.trim_end_matches('\r')
+        && !body.is_empty()
+        && !text.ends_with('\n')
+        && text.replace("\r\n", "\n").ends_with(body)
+    {
+        return Some(
+            "the file ends without a final newline; leave the newline at the end of old_string out"
+                .to_owned(),
+        );
     }
     let wanted = loosen(old);
     if wanted.trim_matches('\n').is_empty() {
         return None;
     }
-    let text = String::from_utf8_lossy(content);
     let loose = loosen(&text);
     let at = memmem::find(loose.as_bytes(), wanted.trim_matches('\n').as_bytes())?;
     let index = memchr_iter(b'\n', loose.as_bytes().get(..at)?).count();
-    let wanted_lines = old.trim_matches('\n').split('\n');
-    // Of several lines, name the first that differs.
-    let (number, line) = text
-        .split('\n')
-        .enumerate()
-        .skip(index)
-        .zip(wanted_lines)
-        .find(|((_, line), wanted)| !line.contains(wanted.trim_end_matches('\r')))
-        .map(|(found, _)| found)?;
-    Some(format!(
-        "line {} differs only in white space or quotes: {}",
-        number + 1,
-        show_line(line.trim_end_matches('\r'))
-    ))
+    let wanted: Vec<&str> = old.trim_matches('\n').split('\n').collect();
+    let last = wanted.len() - 1;
+    // Of several lines, name the first that differs. The first and the last may be parts.
+    let (number, line) =
+        text.split('\n').enumerate().skip(index).zip(&wanted).enumerate().find_map(
+            |(n, ((number, line), wanted))| {
+                let (line, wanted) = (line.trim_end_matches('\r'), wanted.trim_end_matches('\r'));
+                let same = match (n == 0, n == last) {
+                    (true, true) => line.contains(wanted),
+                    (true, false) => line.ends_with(wanted),
+                    (false, true) => line.starts_with(wanted),
+                    (false, false) => line == wanted,
+                };
+                (!same).then_some((number, line))
+            },
+        )?;
+    Some(format!("line {} differs only in white space or quotes: {}", number + 1, show_line(line)))
 }
 
-/// The text without white space (line feeds stay) and with plain quotes.
+/// The text without white space (line feeds stay) and with one kind of quotes.
 fn loosen(text: &str) -> String {
     text.chars()
         .filter(|c| *c == '\n' || !(c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')))
         .map(|c| match c {
-            '\u{2018}'..='\u{201b}' | '\u{2032}' | '`' => '\'',
-            '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ab}' | '\u{bb}' => '"',
+            '\u{2018}'..='\u{201f}' | '\u{2032}' | '\u{2033}' => '"',
+            '\'' | '`' | '\u{ab}' | '\u{bb}' => '"',
             c => c,
         })
         .collect()

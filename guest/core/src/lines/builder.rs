@@ -108,7 +108,7 @@ impl PageBuilder {
         if !self.fits(line.text.len()) {
             return;
         }
-        if self.column > 1 || line.chars > self.column - 1 + self.line_chars {
+        if self.column > 1 || line.chars > (self.column - 1).saturating_add(self.line_chars) {
             let number = self.page.start_line + self.page.line_count;
             self.page.long_lines.push(LongLine { line: number, chars: line.chars });
         }

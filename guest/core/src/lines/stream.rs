@@ -70,17 +70,23 @@ impl<'s> TextStream<'s> {
 
     /// The next bytes; none at the end. [`Self::position`] keeps its count of line feeds.
     pub(super) fn next_chunk(&mut self) -> io::Result<Option<&[u8]>> {
-        let n = fill(self.source, self.position.offset, &mut self.raw)?;
-        self.position.offset += n as u64;
-        let raw = self.raw.get(..n).unwrap_or_default();
         let Some(decoder) = &mut self.decoder else {
-            return Ok((n > 0).then_some(raw));
+            let n = fill(self.source, self.position.offset, &mut self.raw)?;
+            self.position.offset += n as u64;
+            return Ok((n > 0).then(|| self.raw.get(..n).unwrap_or_default()));
         };
         self.decoded.clear();
-        decoder.push(raw, &mut self.decoded);
-        if n == 0 {
-            decoder.finish(&mut self.decoded);
+        loop {
+            let n = fill(self.source, self.position.offset, &mut self.raw)?;
+            self.position.offset += n as u64;
+            decoder.push(self.raw.get(..n).unwrap_or_default(), &mut self.decoded);
+            if n == 0 {
+                decoder.finish(&mut self.decoded);
+            }
+            // The bytes of a chunk may be no character yet.
+            if n == 0 || !self.decoded.is_empty() {
+                return Ok((!self.decoded.is_empty()).then_some(self.decoded.as_bytes()));
+            }
         }
-        Ok((!self.decoded.is_empty()).then_some(self.decoded.as_bytes()))
     }
 }

@@ -15,8 +15,8 @@ use crate::limits::{BINARY_PROBE_BYTES, MAX_SEARCH_BUFFER_BYTES, SEARCH_WHOLE_BY
 use crate::lines::is_binary;
 use crate::types::{GrepLine, GrepLineKind, GrepMode, GrepRequest};
 
-/// How many lines of one match are given; the others are counted in the last of them.
-const MAX_MATCH_LINES: usize = 200;
+/// How many lines of one match are given: ten thousand. Others are counted in the last of them.
+pub(super) const MAX_MATCH_LINES: usize = 10_000;
 
 /// How many bytes around a match are looked at to make a window of a long line: enough for the
 /// widest characters on both sides.
@@ -27,7 +27,7 @@ pub(super) const LINE_OVERHEAD: u64 = 64;
 
 /// What to find in every file.
 pub(super) struct Plan<'a> {
-    pub(super) matcher: &'a PatternMatcher,
+    pub(super) matcher: &'a PatternMatcher<'a>,
     pub(super) request: &'a GrepRequest,
     /// After how many matches of one file the others cannot matter.
     pub(super) enough: u64,
@@ -37,8 +37,10 @@ pub(super) struct Plan<'a> {
 }
 
 /// What one thread uses for file after file.
-pub(super) struct Scratch {
+pub(super) struct Scratch<'a> {
     searcher: Searcher,
+    /// A matcher of its own, so that threads do not wait for each other.
+    matcher: PatternMatcher<'a>,
     buffer: Vec<u8>,
 }
 
@@ -47,11 +49,12 @@ pub(super) enum Searched {
     Hits(FileHits),
     Binary,
     Unreadable,
-    Stopped,
+    /// The time ran out; what was found until then.
+    Stopped(FileHits),
 }
 
-impl Plan<'_> {
-    pub(super) fn scratch(&self) -> Scratch {
+impl<'a> Plan<'a> {
+    pub(super) fn scratch(&self) -> Scratch<'a> {
         let content = self.request.mode == GrepMode::Content;
         let context = |lines: u32| if content { lines as usize } else { 0 };
         let searcher = SearcherBuilder::new()
@@ -64,47 +67,51 @@ impl Plan<'_> {
             .memory_map(MmapChoice::never())
             .heap_limit(Some(MAX_SEARCH_BUFFER_BYTES))
             .build();
-        Scratch { searcher, buffer: Vec::new() }
+        Scratch { searcher, matcher: self.matcher.clone(), buffer: Vec::new() }
     }
 
     /// Searches one file.
-    pub(super) fn search<F: Read>(&self, scratch: &mut Scratch, file: TreeFile<F>) -> Searched {
-        self.try_search(scratch, file).unwrap_or_else(|error| {
-            if error.kind() == io::ErrorKind::TimedOut {
-                Searched::Stopped
-            } else {
-                Searched::Unreadable
+    pub(super) fn search<F: Read>(&self, scratch: &mut Scratch<'_>, file: TreeFile<F>) -> Searched {
+        let mut sink = HitSink { plan: self, hits: FileHits::default() };
+        match self.search_into(scratch, file, &mut sink) {
+            Ok(true) => Searched::Hits(sink.hits),
+            Ok(false) => Searched::Binary,
+            // An error of the matcher is the time that ran out, too.
+            Err(_) if self.budget.is_over() => {
+                Searched::Stopped(FileHits { cut: true, ..sink.hits })
             }
-        })
+            Err(_) => Searched::Unreadable,
+        }
     }
 
-    fn try_search<F: Read>(
+    /// Searches a file; false if it is binary.
+    fn search_into<F: Read>(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<'_>,
         file: TreeFile<F>,
-    ) -> io::Result<Searched> {
+        sink: &mut HitSink<'_>,
+    ) -> io::Result<bool> {
         let TreeFile { mut reader, size } = file;
-        let Scratch { searcher, buffer } = scratch;
+        let Scratch { searcher, matcher, buffer } = scratch;
         let whole = usize::try_from(size).ok().filter(|_| size <= SEARCH_WHOLE_BYTES);
         // One byte more than the size, so that the end shows without another read of the rest.
         let wanted = whole.map_or(BINARY_PROBE_BYTES, |size| size + 1);
         let n = read_up_to(&mut reader, buffer, wanted)?;
         let head = buffer.get(..n).unwrap_or_default();
         if is_binary(head) {
-            return Ok(Searched::Binary);
+            return Ok(false);
         }
-        let mut sink = HitSink { plan: self, hits: FileHits::default() };
         if whole.is_some() && n < wanted {
             let skip = match Encoding::detect(head) {
                 Encoding::Utf8Bom => Encoding::Utf8Bom.mark_len(),
                 _ => 0,
             };
-            searcher.search_slice(self.matcher, head.get(skip..).unwrap_or_default(), &mut sink)?;
+            searcher.search_slice(&*matcher, head.get(skip..).unwrap_or_default(), sink)?;
         } else {
             let rest = Guarded { reader, budget: self.budget };
-            searcher.search_reader(self.matcher, head.chain(rest), &mut sink)?;
+            searcher.search_reader(&*matcher, head.chain(rest), sink)?;
         }
-        Ok(Searched::Hits(sink.hits))
+        Ok(true)
     }
 }
 
@@ -159,51 +166,78 @@ impl HitSink<'_> {
         !enough
     }
 
-    /// The matches that start in `block`, as the offset of each first byte and last byte.
-    fn matches_in(&self, block: &[u8]) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        // The matcher cannot fail, and without a match the block is one.
-        let _ = self.plan.matcher.find_iter(block, |m| {
-            found.push((m.start(), m.end()));
-            true
-        });
-        if found.is_empty() {
-            found.push((0, block.len()));
-        }
-        found
+    /// Where matches start in `block`, the first of each line, at most `most` of them; and where
+    /// each of them ends.
+    fn starts(&self, block: &[u8], most: usize) -> io::Result<Vec<(usize, usize)>> {
+        let mut starts: Vec<(usize, usize)> = Vec::new();
+        let mut line_end = 0;
+        self.plan.matcher.find_iter(block, |found| {
+            // A match at the very end of the block belongs to the last line.
+            let start = found.start().min(block.len().saturating_sub(1));
+            if starts.is_empty() || start >= line_end {
+                starts.push((start, found.end()));
+                let rest = block.get(start..).unwrap_or_default();
+                line_end = memchr::memchr(b'\n', rest).map_or(block.len(), |at| start + at + 1);
+            }
+            starts.len() < most
+        })?;
+        Ok(starts)
     }
 
-    /// Takes lines with one or more matches that may span them.
-    fn add_block(&mut self, first: u64, block: &[u8]) {
-        let matches = self.matches_in(block);
-        let mut starts = matches.iter().map(|(start, _)| *start).peekable();
-        let mut offset = 0;
-        let mut given = 0;
-        let mut left_out = 0_u64;
+    /// Counts the lines of `block` in which a match starts.
+    fn count_starts(&self, block: &[u8]) -> io::Result<u64> {
+        let (mut count, mut line_end) = (0, 0);
+        self.plan.matcher.find_iter(block, |found| {
+            let start = found.start().min(block.len().saturating_sub(1));
+            if count == 0 || start >= line_end {
+                count += 1;
+                let rest = block.get(start..).unwrap_or_default();
+                line_end = memchr::memchr(b'\n', rest).map_or(block.len(), |at| start + at + 1);
+            }
+            true
+        })?;
+        Ok(count)
+    }
+
+    /// Takes lines with one or more matches that may span them, as far as more are wanted.
+    fn add_block(&mut self, first: u64, block: &[u8]) -> io::Result<()> {
+        let most = self.plan.enough.saturating_sub(self.hits.count).saturating_add(1);
+        let starts = self.starts(block, usize::try_from(most).unwrap_or(usize::MAX))?;
+        let mut starts = starts.into_iter().peekable();
+        let (mut offset, mut given, mut left_out) = (0, 0, 0_u64);
+        // Where the match ends whose lines are taken.
+        let mut end_of_match = 0;
         for (number, line) in (first..).zip(block.split_inclusive(|byte| *byte == b'\n')) {
             let end = offset + line.len();
-            let mut at = None;
-            // A match at the very end of the block belongs to the last line.
-            while let Some(start) = starts.next_if(|start| *start < end || end == block.len()) {
-                at.get_or_insert(start.saturating_sub(offset));
-            }
             let text = trim_ending(line);
-            if let Some(at) = at {
+            let chars = self.plan.request.line_chars;
+            let started = starts.next_if(|(start, _)| *start < end);
+            // The line belongs to the match before, also if another starts in it.
+            if given > 0 && end_of_match > offset {
+                if given < MAX_MATCH_LINES {
+                    given += 1;
+                    self.add(number, window(text, 0, chars), GrepLineKind::Continuation);
+                } else {
+                    left_out += 1;
+                }
+            }
+            if let Some((start, match_end)) = started {
                 self.note_left_out(&mut left_out);
+                if !self.goes_on() {
+                    return Ok(());
+                }
                 self.hits.count += 1;
-                given = 1;
-                let text = window(text, at, self.plan.request.line_chars);
-                self.add(number, text, GrepLineKind::Match);
-            } else if given < MAX_MATCH_LINES {
+                (given, end_of_match) = (1, match_end);
+                self.add(number, window(text, start - offset, chars), GrepLineKind::Match);
+            } else if given > 0 && end_of_match <= offset {
+                // Lines that another match of the line before reaches.
                 given += 1;
-                let text = window(text, 0, self.plan.request.line_chars);
-                self.add(number, text, GrepLineKind::Continuation);
-            } else {
-                left_out += 1;
+                self.add(number, window(text, 0, chars), GrepLineKind::Continuation);
             }
             offset = end;
         }
         self.note_left_out(&mut left_out);
+        Ok(())
     }
 
     fn note_left_out(&mut self, left_out: &mut u64) {
@@ -227,13 +261,7 @@ impl Sink for HitSink<'_> {
                 return Ok(false);
             }
             GrepMode::Count if self.plan.request.multiline => {
-                let block = found.bytes();
-                let mut last = None;
-                for (start, _) in self.matches_in(block) {
-                    let before = block.get(..start.min(block.len().saturating_sub(1)));
-                    let line = memchr::memchr_iter(b'\n', before.unwrap_or_default()).count();
-                    self.hits.count += u64::from(last.replace(line) != Some(line));
-                }
+                self.hits.count += self.count_starts(found.bytes())?;
                 return Ok(true);
             }
             GrepMode::Count => {
@@ -244,7 +272,7 @@ impl Sink for HitSink<'_> {
         }
         let number = found.line_number().unwrap_or(1);
         if self.plan.request.multiline {
-            self.add_block(number, found.bytes());
+            self.add_block(number, found.bytes())?;
         } else {
             self.hits.count += 1;
             let line = trim_ending(found.bytes());

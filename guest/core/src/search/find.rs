@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::sync::{Mutex, PoisonError};
 
-use super::tree::{Base, Tree};
-use super::walk::{Candidate, Seen, Visitor, walk};
+use super::tree::{Base, Tree, TreeEntry};
+use super::walk::{Candidate, Seen, Visitor, is_gone, walk};
 use super::{Budget, storage_error};
 use crate::globs::GlobRule;
 use crate::types::{ErrorCode, FileKind, FileOrder, GlobPage, GlobRequest, WalkReport};
@@ -65,39 +65,62 @@ fn named_file<T: Tree>(
     finder: &Finder<'_>,
 ) -> Result<WalkReport, ErrorCode> {
     let mut scratch = Visitor::<T>::scratch(finder);
-    let (real, is_file) = named_entry(tree, base, path)?;
-    if is_file {
-        let (dir, name) = real.rsplit_once('/').unwrap_or(("", &real));
-        let dir = tree.open_dir(OsStr::new(dir)).map_err(|error| storage_error(&error))?;
-        let candidate =
-            Candidate { tree, dir: &dir, name: OsStr::new(name), path: OsStr::new(path) };
-        finder.visit(&mut scratch, &candidate);
-    }
+    let real = match named_entry(tree, base, path)? {
+        Named::File(real) => real,
+        Named::Nothing => return Ok(WalkReport::default()),
+        Named::Unreadable => return Ok(unreadable(path)),
+    };
+    let (dir, name) = real.rsplit_once('/').unwrap_or(("", &real));
+    let dir = tree.open_dir(OsStr::new(dir)).map_err(|error| storage_error(&error))?;
+    let candidate = Candidate { tree, dir: &dir, name: OsStr::new(name), path: OsStr::new(path) };
+    let seen = finder.visit(&mut scratch, &candidate);
     Visitor::<T>::finish(finder, scratch);
-    Ok(WalkReport { files: u64::from(is_file), ..WalkReport::default() })
+    Ok(match seen {
+        Seen::Unreadable => unreadable(path),
+        _ => WalkReport { files: 1, ..WalkReport::default() },
+    })
 }
 
-/// Finds where the entry at the shown `path` really is, and whether it is a regular file beneath
-/// the base.
+/// The report of a search that could not read the one thing it was for.
+pub(super) fn unreadable(path: &str) -> WalkReport {
+    let unreadable = vec![format!("/{path}")];
+    WalkReport { unreadable, unreadable_count: 1, ..WalkReport::default() }
+}
+
+/// What a path without wildcards names.
+pub(super) enum Named {
+    /// A regular file, and where it really is.
+    File(String),
+    /// Nothing beneath the base, or no regular file.
+    Nothing,
+    /// Something that cannot be looked at.
+    Unreadable,
+}
+
+/// Finds what the shown `path` names.
 pub(super) fn named_entry<T: Tree>(
     tree: &T,
     base: Base<'_>,
     path: &str,
-) -> Result<(String, bool), ErrorCode> {
+) -> Result<Named, ErrorCode> {
     tree.open_dir(OsStr::new(base.real)).map_err(|error| storage_error(&error))?;
     let rest = if base.shown.is_empty() {
         Some(path)
     } else {
         path.strip_prefix(base.shown).and_then(|rest| rest.strip_prefix('/'))
     };
-    let Some(rest) = rest else { return Ok((String::new(), false)) };
+    let Some(rest) = rest else { return Ok(Named::Nothing) };
     let real = if base.real.is_empty() { rest.to_owned() } else { format!("{}/{rest}", base.real) };
     let (dir, name) = real.rsplit_once('/').unwrap_or(("", &real));
-    let is_file =
-        tree.open_dir(OsStr::new(dir)).and_then(|dir| tree.entries(&dir)).is_ok_and(|entries| {
-            entries.iter().any(|entry| entry.name == name && entry.kind == FileKind::File)
-        });
-    Ok((real, is_file))
+    match tree.open_dir(OsStr::new(dir)).and_then(|dir| tree.entries(&dir)) {
+        Ok(entries) => {
+            let is_it = |entry: &TreeEntry| entry.name == name && entry.kind == FileKind::File;
+            let found = entries.iter().any(is_it);
+            Ok(if found { Named::File(real) } else { Named::Nothing })
+        }
+        Err(error) if is_gone(&error) => Ok(Named::Nothing),
+        Err(_) => Ok(Named::Unreadable),
+    }
 }
 
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 
-use super::content::{LINE_OVERHEAD, Plan, Scratch, Searched};
-use super::find::named_entry;
+use super::content::{LINE_OVERHEAD, MAX_MATCH_LINES, Plan, Scratch, Searched};
+use super::find::{Named, named_entry, unreadable};
 use super::hits::{FileHits, Hits, Sorted};
 use super::tree::{Base, Tree};
 use super::walk::{Candidate, Seen, Visitor, walk};
@@ -32,7 +32,7 @@ pub fn grep<T: Tree>(
     budget: &Budget<'_>,
 ) -> Result<GrepPage, ErrorCode> {
     let invalid = ErrorCode::InvalidArguments;
-    let matcher = pattern::compile(request).map_err(invalid)?;
+    let matcher = pattern::compile(request, budget).map_err(invalid)?;
     let glob_base = if base.is_file {
         base.shown.rsplit_once('/').map_or("", |(dir, _)| dir)
     } else {
@@ -59,11 +59,12 @@ pub fn grep<T: Tree>(
     let named = glob.as_ref().filter(|_| !base.is_file).and_then(GlobRule::literal_path);
     let report = match named {
         Some(path) => match named_entry(tree, base, &path)? {
-            (real, true) => {
+            Named::File(real) => {
                 let base = Base { real: &real, shown: &path, is_file: true };
                 walk(tree, base, true, budget, &search)
             }
-            _ => Ok(WalkReport::default()),
+            Named::Nothing => Ok(WalkReport::default()),
+            Named::Unreadable => Ok(unreadable(&path)),
         },
         None => walk(tree, base, request.include_ignored, budget, &search),
     }
@@ -80,9 +81,11 @@ pub fn grep<T: Tree>(
 
 /// How many bytes of results are held: those of the page, and those that are left out before it.
 fn held_bytes(request: &GrepRequest) -> u64 {
-    let line = 4 * request.line_chars + LINE_OVERHEAD;
-    let lines = 1 + u64::from(request.before) + u64::from(request.after);
-    let before = request.offset.saturating_mul(line * lines + MAX_PATH_BYTES as u64);
+    let line = request.line_chars.saturating_mul(4).saturating_add(LINE_OVERHEAD);
+    let of_match = if request.multiline { MAX_MATCH_LINES as u64 } else { 1 };
+    let lines = of_match + u64::from(request.before) + u64::from(request.after);
+    let each = line.saturating_mul(lines).saturating_add(MAX_PATH_BYTES as u64);
+    let before = request.offset.saturating_mul(each);
     request.max_bytes.saturating_add(before.min(MAX_SKIPPED_BYTES))
 }
 
@@ -93,10 +96,23 @@ struct Search<'a> {
     hits: Hits,
 }
 
-impl<T: Tree> Visitor<T> for Search<'_> {
-    type Scratch = Scratch;
+impl Search<'_> {
+    fn add(&self, path: &OsStr, mut hits: FileHits) {
+        if hits.count > 0 {
+            hits.weight = match self.plan.request.mode {
+                GrepMode::Content => hits.count,
+                GrepMode::Files | GrepMode::Count => 1,
+            };
+            hits.bytes += path.len() as u64 + FILE_OVERHEAD;
+            self.hits.add(path, hits);
+        }
+    }
+}
 
-    fn scratch(&self) -> Scratch {
+impl<'a, T: Tree> Visitor<T> for Search<'a> {
+    type Scratch = Scratch<'a>;
+
+    fn scratch(&self) -> Scratch<'a> {
         self.plan.scratch()
     }
 
@@ -113,7 +129,7 @@ impl<T: Tree> Visitor<T> for Search<'_> {
         self.glob.is_some_and(GlobRule::is_literal)
     }
 
-    fn visit(&self, scratch: &mut Scratch, file: &Candidate<'_, T>) -> Seen {
+    fn visit(&self, scratch: &mut Scratch<'a>, file: &Candidate<'_, T>) -> Seen {
         let open = match file.tree.open_file(file.dir, file.name) {
             Ok(Some(open)) => open,
             Ok(None) => return Seen::Gone,
@@ -121,24 +137,21 @@ impl<T: Tree> Visitor<T> for Search<'_> {
             Err(_) => return Seen::Unreadable,
         };
         match self.plan.search(scratch, open) {
-            Searched::Hits(mut hits) => {
-                if hits.count > 0 {
-                    hits.weight = match self.plan.request.mode {
-                        GrepMode::Content => hits.count,
-                        GrepMode::Files | GrepMode::Count => 1,
-                    };
-                    hits.bytes += file.path.len() as u64 + FILE_OVERHEAD;
-                    self.hits.add(file.path, hits);
-                }
+            Searched::Hits(hits) => {
+                self.add(file.path, hits);
                 Seen::Done
+            }
+            // What was found before the time ran out counts.
+            Searched::Stopped(hits) => {
+                self.add(file.path, hits);
+                Seen::Stopped
             }
             Searched::Binary => Seen::Binary,
             Searched::Unreadable => Seen::Unreadable,
-            Searched::Stopped => Seen::Stopped,
         }
     }
 
-    fn finish(&self, _: Scratch) {}
+    fn finish(&self, _: Scratch<'a>) {}
 }
 
 /// Makes the page of what was found.
@@ -213,15 +226,18 @@ fn take_matches(
         match line.kind {
             GrepLineKind::Match => {
                 seen += 1;
+                if seen <= skip {
+                    // What was left out takes no room, and neither does its context.
+                    used = 0;
+                    continue;
+                }
                 let taken = matches.len() as u64;
                 let fits = used + size(line) <= *room || (must_take_one && taken == 0);
-                if seen > skip && (taken >= left || !fits) {
+                if taken >= left || !fits {
                     all = false;
                     break;
                 }
-                if seen > skip {
-                    matches.push((line.number, line.number));
-                }
+                matches.push((line.number, line.number));
             }
             GrepLineKind::Continuation if seen > skip => {
                 if let Some(last) = matches.last_mut() {
@@ -243,8 +259,12 @@ fn take_matches(
             let n = line.number;
             let index = matches.partition_point(|(_, end)| *end < n);
             let next = matches.get(index);
-            if line.kind != GrepLineKind::Context {
-                return next.is_some_and(|(start, _)| *start <= n);
+            match line.kind {
+                GrepLineKind::Match => {
+                    return matches.binary_search_by_key(&n, |(start, _)| *start).is_ok();
+                }
+                GrepLineKind::Continuation => return next.is_some_and(|(start, _)| *start < n),
+                GrepLineKind::Context => {}
             }
             let previous = index.checked_sub(1).and_then(|index| matches.get(index));
             next.is_some_and(|(start, _)| start.saturating_sub(before) <= n)

@@ -1,5 +1,6 @@
 //! Ignore rules: `.gitignore` and `.ignore` files as git reads them, and what walks leave out.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -94,9 +95,32 @@ fn load<T: Tree>(tree: &T, dir: &T::Dir, path: &OsStr, name: &OsStr) -> Option<G
     let mut builder = GitignoreBuilder::new(from_root(path));
     for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
         // A line that is no pattern is passed over, as git does.
-        drop(builder.add_line(None, line));
+        drop(builder.add_line(None, &without_braces(line)));
     }
     builder.build().ok()
+}
+
+/// A line of an ignore file with its braces escaped: to git they are ordinary characters, and to
+/// the builder they are not.
+fn without_braces(line: &str) -> Cow<'_, str> {
+    if !line.contains(['{', '}']) {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len() + 4);
+    let (mut escaped, mut in_class) = (false, false);
+    for c in line.chars() {
+        if matches!(c, '{' | '}') && !escaped && !in_class {
+            out.push('\\');
+        }
+        match c {
+            '[' if !escaped => in_class = true,
+            ']' => in_class = false,
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+        out.push(c);
+    }
+    Cow::Owned(out)
 }
 
 /// The path with the leading slash that the rules compare with.

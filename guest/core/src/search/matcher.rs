@@ -1,30 +1,62 @@
 //! The matcher of a search: the regular expression, and a quick way to lines that may match.
 
-use grep_matcher::{LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use grep_matcher::{LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::RegexMatcher;
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind};
+
+use super::Budget;
+
+/// How often the matcher is asked between two looks at the time.
+const ASKED_BETWEEN_LOOKS: u32 = 64;
 
 /// How long a text must be to be looked for first, in bytes: shorter ones are in every other line.
 const MIN_REQUIRED_BYTES: usize = 3;
 
 /// A compiled pattern.
-pub(super) struct PatternMatcher {
+pub(super) struct PatternMatcher<'b> {
     regex: RegexMatcher,
+    budget: &'b Budget<'b>,
+    /// How often the matcher was asked: the time is looked at now and then.
+    asked: AtomicU32,
     /// A text that every matching line has.
     required: Option<Finder<'static>>,
 }
 
-impl PatternMatcher {
+impl Clone for PatternMatcher<'_> {
+    /// A matcher for another thread: each counts for itself.
+    fn clone(&self) -> Self {
+        Self {
+            regex: self.regex.clone(),
+            budget: self.budget,
+            asked: AtomicU32::new(0),
+            required: self.required.clone(),
+        }
+    }
+}
+
+impl<'b> PatternMatcher<'b> {
     /// A matcher that leaves everything to the regular expression.
-    pub(super) fn new(regex: RegexMatcher) -> Self {
-        Self { regex, required: None }
+    pub(super) fn new(regex: RegexMatcher, budget: &'b Budget<'b>) -> Self {
+        Self { regex, budget, asked: AtomicU32::new(0), required: None }
     }
 
     /// A matcher that looks for a text first which every match of `pattern` has, if there is one.
-    pub(super) fn line_by_line(regex: RegexMatcher, pattern: &Hir) -> Self {
+    pub(super) fn line_by_line(regex: RegexMatcher, pattern: &Hir, budget: &'b Budget<'b>) -> Self {
         let required = required(pattern).map(|text| Finder::new(text).into_owned());
-        Self { regex, required }
+        Self { required, ..Self::new(regex, budget) }
+    }
+
+    /// Fails when the time is up: a search may ask very often within one file.
+    fn look_at_the_time(&self) -> io::Result<()> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if asked.is_multiple_of(ASKED_BETWEEN_LOOKS) && self.budget.is_over() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(())
     }
 
     /// The line terminator that lines are to be split by. They are split at line feeds in any
@@ -56,24 +88,27 @@ fn required(pattern: &Hir) -> Option<&[u8]> {
     }
 }
 
-impl Matcher for PatternMatcher {
+impl Matcher for PatternMatcher<'_> {
     type Captures = NoCaptures;
-    type Error = NoError;
+    type Error = io::Error;
 
-    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, NoError> {
-        self.regex.find_at(haystack, at)
+    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, io::Error> {
+        self.look_at_the_time()?;
+        Ok(self.regex.find_at(haystack, at)?)
     }
 
-    fn new_captures(&self) -> Result<NoCaptures, NoError> {
+    fn new_captures(&self) -> Result<NoCaptures, io::Error> {
         Ok(NoCaptures::new())
     }
 
-    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, NoError> {
-        self.regex.shortest_match_at(haystack, at)
+    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, io::Error> {
+        self.look_at_the_time()?;
+        Ok(self.regex.shortest_match_at(haystack, at)?)
     }
 
-    fn is_match_at(&self, haystack: &[u8], at: usize) -> Result<bool, NoError> {
-        self.regex.is_match_at(haystack, at)
+    fn is_match_at(&self, haystack: &[u8], at: usize) -> Result<bool, io::Error> {
+        self.look_at_the_time()?;
+        Ok(self.regex.is_match_at(haystack, at)?)
     }
 
     fn non_matching_bytes(&self) -> Option<&grep_matcher::ByteSet> {
@@ -84,10 +119,11 @@ impl Matcher for PatternMatcher {
         self.regex.line_terminator()
     }
 
-    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
+    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, io::Error> {
+        self.look_at_the_time()?;
         match &self.required {
             Some(text) => Ok(text.find(haystack).map(LineMatchKind::Candidate)),
-            None => self.regex.find_candidate_line(haystack),
+            None => Ok(self.regex.find_candidate_line(haystack)?),
         }
     }
 }

@@ -3,6 +3,7 @@
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::Hir;
 
+use super::Budget;
 use super::matcher::PatternMatcher;
 
 use crate::limits::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES};
@@ -15,7 +16,10 @@ const NEAR_TYPES: usize = 5;
 ///
 /// # Errors
 /// Fails with a sentence that quotes the pattern and, for a malformed one, has the position.
-pub(super) fn compile(request: &GrepRequest) -> Result<PatternMatcher, String> {
+pub(super) fn compile<'b>(
+    request: &GrepRequest,
+    budget: &'b Budget<'b>,
+) -> Result<PatternMatcher<'b>, String> {
     let pattern = &request.pattern;
     let quoted = {
         let start: String = pattern.chars().take(80).collect();
@@ -46,9 +50,9 @@ pub(super) fn compile(request: &GrepRequest) -> Result<PatternMatcher, String> {
     Ok(match parsed {
         // Of other letter case, a text is no text that must be there.
         Some(parsed) if !request.multiline && !request.ignore_case => {
-            PatternMatcher::line_by_line(regex, &parsed)
+            PatternMatcher::line_by_line(regex, &parsed, budget)
         }
-        _ => PatternMatcher::new(regex),
+        _ => PatternMatcher::new(regex, budget),
     })
 }
 

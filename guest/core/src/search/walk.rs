@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::Budget;
 use super::ignores::{Ignores, is_left_out};
 use super::tree::{Base, Tree, TreeEntry, join};
-use crate::limits::MAX_UNREADABLE_NAMED;
+use crate::limits::{MAX_UNREADABLE_BYTES, MAX_UNREADABLE_NAMED};
 use crate::types::{FileKind, WalkReport};
 
 /// How many files of one directory are one piece of work.
@@ -155,7 +155,13 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         unreadable.sort();
         unreadable.dedup();
         report.unreadable_count = unreadable.len() as u64;
+        let mut room = MAX_UNREADABLE_BYTES;
         unreadable.truncate(MAX_UNREADABLE_NAMED);
+        unreadable.retain(|path| {
+            let fits = path.len() <= room;
+            room = if fits { room - path.len() } else { 0 };
+            fits
+        });
         report.unreadable = unreadable;
         Ok(report)
     }
@@ -169,13 +175,17 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         }
         std::thread::scope(|scope| {
             for _ in 1..self.budget.threads {
-                scope.spawn(|| {
+                let thread = std::thread::Builder::new().spawn_scoped(scope, || {
                     let mut scratch = self.visitor.scratch();
                     let mut notes = Unordered::default();
                     self.work(&mut scratch, &mut notes);
                     self.visitor.finish(scratch);
                     self.merge(notes);
                 });
+                // Where no thread is to be had, fewer do the work.
+                if thread.is_err() {
+                    break;
+                }
             }
             self.work(scratch, notes);
         });
@@ -328,6 +338,8 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         notes: &mut Unordered,
     ) {
         let shown = self.show(path);
+        // A name that is not UTF-8 cannot be asked for, nor can what lies beneath it.
+        let path_opens = path.to_str().is_some();
         for name in names {
             if self.budget.is_over() {
                 return self.stop(notes);
@@ -336,6 +348,8 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
             if self.visitor.is_past(&path) {
                 continue;
             }
+            let opens = path_opens && name.to_str().is_some();
+            notes.report.undecodable += u64::from(!opens && self.visitor.wants(&path));
             self.file(dir, name, &path, scratch, notes);
         }
     }
@@ -351,7 +365,6 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         if !self.visitor.wants(path) {
             return;
         }
-        notes.report.undecodable += u64::from(path.to_str().is_none());
         let candidate = Candidate { tree: self.tree, dir, name, path };
         match self.visitor.visit(scratch, &candidate) {
             Seen::Done => notes.report.files += 1,
@@ -422,7 +435,7 @@ impl<T: Tree, V: Visitor<T>> Drop for Done<'_, '_, T, V> {
 }
 
 /// Whether something was removed or exchanged while the walk went on.
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

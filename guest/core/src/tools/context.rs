@@ -3,7 +3,7 @@
 use super::Tool;
 use crate::backend::{Reader, Writer};
 use crate::failure::{Code, Failure};
-use crate::limits::TOKEN_BYTES;
+use crate::limits::{MAX_PATH_BYTES, TOKEN_BYTES};
 use crate::path::{WorkspacePath, unquote};
 use crate::types::{Config, ErrorCode};
 
@@ -73,7 +73,10 @@ impl<'a> Context<'a> {
     /// # Errors
     /// Fails for a path that breaks the rules.
     pub fn path(&self, given: &str) -> Result<WorkspacePath, Failure> {
-        let refused = |error| Failure::from(error).at(given);
+        let refused = |error| {
+            let failure = Failure::from(error);
+            if given.len() > MAX_PATH_BYTES { failure } else { failure.at(given) }
+        };
         let plain = WorkspacePath::parse(given);
         let Some(unquoted) = unquote(given) else { return plain.map_err(refused) };
         if let Ok(literal) = &plain

@@ -125,6 +125,11 @@ fn given_edits(arguments: &mut Arguments) -> Result<Vec<GivenEdit>, Failure> {
                 "give either old_string and new_string, or edits, not both",
             ));
         }
+        if arguments.flag("replace_all") {
+            return Err(Failure::invalid(
+                "replace_all goes with old_string; with edits, give it in each edit",
+            ));
+        }
         return Ok(edits.to_vec());
     }
     for name in ["old_string", "new_string"] {

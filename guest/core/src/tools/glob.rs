@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::pages::{Room, footer, past_the_end};
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::globs;
 use crate::limits::{DEFAULT_ENTRIES, HIDDEN_TIME_MS};
 use crate::path::show;
@@ -107,6 +107,14 @@ impl Tool for Glob {
             }
         };
         let done = lines.len() as u64;
+        if done == 0 && total > 0 && report.stopped {
+            return Err(Failure::new(
+                Code::TimedOut,
+                format!(
+                    "the time ran out before offset {offset} was reached; narrow the search with path"
+                ),
+            ));
+        }
         if done == 0 && total > 0 {
             let total = counted(total, "file", "files");
             return Err(past_the_end(offset, "the result", &total));

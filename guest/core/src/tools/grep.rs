@@ -4,7 +4,7 @@ mod render;
 
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::globs;
 use crate::limits::{DEFAULT_MATCHES, GREP_LINE_CHARS, HIDDEN_TIME_MS, MAX_CONTEXT_LINES};
 use crate::text::hidden_notice;
@@ -90,6 +90,15 @@ impl Tool for Grep {
         let page = whole_page(&request, &search)?;
         let mut hidden = None;
         if page.files.is_empty() {
+            if page.total > 0 && page.report.stopped {
+                return Err(Failure::new(
+                    Code::TimedOut,
+                    format!(
+                        "the time ran out before offset {} was reached; narrow the search with path or glob",
+                        request.offset
+                    ),
+                ));
+            }
             if page.total > 0 {
                 return Err(Failure::invalid(format!(
                     "offset {} is past the end: the search has {}",
@@ -170,7 +179,9 @@ fn whole_page(
             .files
             .iter()
             .map(|file| {
-                file.path.len() + file.lines.iter().map(|line| line.text.len() + 64).sum::<usize>()
+                file.path.len()
+                    + 64
+                    + file.lines.iter().map(|line| line.text.len() + 64).sum::<usize>()
             })
             .sum();
         let full = request.limit > 0 && done >= request.limit;
@@ -207,13 +218,17 @@ fn join(page: &mut GrepPage, more: GrepPage) {
         for line in file.lines {
             // The context of both pages may overlap.
             match last.lines.binary_search_by_key(&line.number, |known| known.number) {
-                Ok(at) => {
-                    if let Some(known) = last.lines.get_mut(at)
-                        && known.kind == GrepLineKind::Context
+                Ok(at) => match last.lines.get_mut(at) {
+                    Some(known) if known.kind == GrepLineKind::Context => *known = line,
+                    // A match that starts in the last line of another.
+                    Some(known)
+                        if known.kind == GrepLineKind::Continuation
+                            && line.kind == GrepLineKind::Match =>
                     {
-                        *known = line;
+                        last.lines.insert(at + 1, line);
                     }
-                }
+                    _ => {}
+                },
                 Err(at) => last.lines.insert(at, line),
             }
         }

@@ -129,6 +129,14 @@ async fn answer(hands: &Hands, defaults: &Defaults, line: Line) -> ToolResult {
     let Some(line) = line else {
         return refusal("too-large", "the line is too long; send less at once".to_owned());
     };
+    // An array of the right length would be read as one, too.
+    let is_object = line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if !is_object {
+        return refusal(
+            "invalid-arguments",
+            "the line is not a call: it is no JSON object".to_owned(),
+        );
+    }
     let request: Request<'_> = match serde_json::from_slice(&line) {
         Ok(request) => request,
         Err(error) => {

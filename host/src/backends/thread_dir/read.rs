@@ -23,7 +23,7 @@ use super::{ThreadDir, parse, stat};
 
 /// How many entries of one directory are listed at most: a million. Their names are held while
 /// they are sorted.
-const MAX_ENTRIES: usize = 1_000_000;
+pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
 /// How to open a file: never a link, and without waiting for the other end of a FIFO.
 const OPEN_FILE: OFlags = OFlags::RDONLY

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, OsStr};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use handhold_core::path::WorkspacePath;
@@ -27,21 +28,27 @@ impl ThreadDir {
         &self,
         path: &WorkspacePath,
         recursive: bool,
+        cancelled: &AtomicBool,
     ) -> Result<Removed, ErrorCode> {
         if path.is_root() {
             return Err(ErrorCode::NotPermitted);
         }
         for _ in 0..ATTEMPTS {
-            match self.try_take_away(path, recursive) {
+            match self.try_take_away(path, recursive, cancelled) {
                 // It was exchanged for something else between two steps.
                 Err(ErrorCode::IsDirectory | ErrorCode::NotADirectory) => {}
                 result => return result,
             }
         }
-        self.try_take_away(path, recursive)
+        self.try_take_away(path, recursive, cancelled)
     }
 
-    fn try_take_away(&self, path: &WorkspacePath, recursive: bool) -> Result<Removed, ErrorCode> {
+    fn try_take_away(
+        &self,
+        path: &WorkspacePath,
+        recursive: bool,
+        cancelled: &AtomicBool,
+    ) -> Result<Removed, ErrorCode> {
         let root = self.open()?.ok_or(ErrorCode::NotFound)?;
         let Place::Entry(entry) = resolve(root, path, NO_FOLLOW)? else {
             return Err(ErrorCode::NotFound);
@@ -49,6 +56,9 @@ impl ThreadDir {
         let kind = entry.kind().ok_or(ErrorCode::NotFound)?;
         let records = self.root.records()?;
         let _lock = records.lock(&entry.dir, bytes(&entry.name))?;
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(ErrorCode::Cancelled);
+        }
         if kind != FileKind::Directory {
             rustix::fs::unlinkat(&entry.dir, &entry.name, AtFlags::empty()).map_err(code)?;
             return Ok(Removed { files: 1, directories: 0 });
@@ -67,8 +77,9 @@ impl ThreadDir {
 fn remove_tree(records: &Records, entry: &Entry) -> Result<Removed, ErrorCode> {
     let name = random_name()?;
     let open = open_dir(&entry.dir, &entry.name).map_err(code)?;
-    // The lock tells other processes that this is not left over.
-    rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).map_err(code)?;
+    // The lock tells other processes that this is not left over. If someone else holds it, it does
+    // so too.
+    let _ = rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive);
     rename(&entry.dir, &entry.name, &records.tmp, OsStr::new(&name), true).map_err(code)?;
     Ok(take_apart(&records.tmp, name))
 }
@@ -93,8 +104,13 @@ fn take_apart(tmp: &OwnedFd, name: String) -> Removed {
         }
         let Ok(dir) = open_dir(tmp, OsStr::new(&name)) else { continue };
         // A write that had found its directory before can still put a file in.
-        for _ in 0..ATTEMPTS {
-            empty(tmp, &dir, &mut todo, &mut removed);
+        for attempt in 0..ATTEMPTS {
+            let found = empty(tmp, &dir, &mut todo);
+            // What cannot be removed is met again.
+            if attempt == 0 {
+                removed.files += found.files;
+                removed.directories += found.directories;
+            }
             if rustix::fs::unlinkat(tmp, &name, AtFlags::REMOVEDIR) != Err(Errno::NOTEMPTY) {
                 break;
             }
@@ -104,8 +120,9 @@ fn take_apart(tmp: &OwnedFd, name: String) -> Removed {
 }
 
 /// Removes the files of a directory, and moves its directories to `tmp` to be removed later.
-fn empty(tmp: &OwnedFd, dir: &OwnedFd, todo: &mut Vec<String>, removed: &mut Removed) {
-    let Ok(items) = open_up(dir).and_then(rustix::fs::Dir::read_from) else { return };
+fn empty(tmp: &OwnedFd, dir: &OwnedFd, todo: &mut Vec<String>) -> Removed {
+    let mut removed = Removed::default();
+    let Ok(items) = open_up(dir).and_then(rustix::fs::Dir::read_from) else { return removed };
     for item in items.flatten() {
         let name = item.file_name();
         if matches!(name.to_bytes(), b"." | b"..") {
@@ -119,6 +136,7 @@ fn empty(tmp: &OwnedFd, dir: &OwnedFd, todo: &mut Vec<String>, removed: &mut Rem
             _ => removed.files += 1,
         }
     }
+    removed
 }
 
 /// Lets the owner change a directory. This goes by the descriptor: a name could be exchanged for a

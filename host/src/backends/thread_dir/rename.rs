@@ -1,5 +1,8 @@
 //! Moving files and directories.
 
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use handhold_core::path::WorkspacePath;
 use handhold_core::types::{ErrorCode, FileKind};
 use rustix::fs::{AtFlags, Stat};
@@ -17,6 +20,7 @@ impl ThreadDir {
         source: &WorkspacePath,
         destination: &WorkspacePath,
         overwrite: bool,
+        cancelled: &AtomicBool,
     ) -> Result<(), ErrorCode> {
         if source.is_root() {
             return Err(ErrorCode::NotPermitted);
@@ -42,7 +46,17 @@ impl ThreadDir {
         let moved = look(&from)?.ok_or(ErrorCode::NotFound)?;
         let there = look(&to)?;
         check(&moved, there.as_ref(), overwrite)?;
-        if same_file(&moved, there.as_ref()) {
+        if is_same_directory(&from.dir, &to.dir)? && from.name == to.name {
+            // Two paths lead to one entry.
+            return Err(ErrorCode::InvalidPath(format!(
+                "{source} and {destination} are the same, by way of a link"
+            )));
+        }
+        let linked = kind_is_file(&moved) && moved.st_nlink > 1;
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(ErrorCode::Cancelled);
+        }
+        if linked && same_file(&moved, there.as_ref()) {
             // Two names of one file: the system would keep both.
             return rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty()).map_err(code);
         }
@@ -71,6 +85,15 @@ impl ThreadDir {
             Place::Root(_) | Place::NoParent => Err(ErrorCode::NotFound),
         }
     }
+}
+
+fn is_same_directory(one: &OwnedFd, other: &OwnedFd) -> Result<bool, ErrorCode> {
+    let other = rustix::fs::fstat(other).map_err(code)?;
+    Ok(same_file(&rustix::fs::fstat(one).map_err(code)?, Some(&other)))
+}
+
+fn kind_is_file(found: &Stat) -> bool {
+    stat::kind(found) == FileKind::File
 }
 
 fn look(entry: &Entry) -> Result<Option<Stat>, ErrorCode> {

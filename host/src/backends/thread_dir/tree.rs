@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Mode, ResolveFlags};
 use rustix::io::Errno;
 
 use super::super::blocking::search_threads;
-use super::read::{Found, open_regular};
+use super::read::{Found, MAX_ENTRIES, open_regular};
 use super::root::OPEN_DIR;
 use super::{ThreadDir, parse, stat};
 
@@ -132,6 +132,9 @@ impl Tree for DirTree {
                 }
                 kind => stat::of_type(kind),
             };
+            if entries.len() == MAX_ENTRIES {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
             entries.push(TreeEntry { name, kind });
         }
         Ok(entries)

@@ -1,6 +1,6 @@
 //! Writing and appending.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use handhold_core::path::WorkspacePath;
 use handhold_core::types::{ErrorCode, FileKind, WriteRequest, Written};
@@ -84,9 +84,15 @@ impl ThreadDir {
         }
         draft.write(&request.content)?;
         draft.inherit(old)?;
+        // A write that its caller has given up on must not come after a later one.
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(ErrorCode::Cancelled);
+        }
         let placed = match draft.place(&entry.dir, &entry.name, old.is_none()) {
             // Another program made it between the look and the rename.
             Err(ErrorCode::AlreadyExists) if old.is_none() => return Ok(None),
+            // Its directory was removed.
+            Err(ErrorCode::NotFound) => return Ok(None),
             result => result?,
         };
         Ok(Some(Written {

@@ -140,6 +140,11 @@ fn content(files: &[GrepFile], request: &GrepRequest, numbers: bool, room: &mut 
         for lines in units(&file.lines) {
             let mut unit = Shown::default();
             for line in lines {
+                // A line in which a match ends and another starts is shown once.
+                unit.results += u64::from(line.kind == GrepLineKind::Match);
+                if previous == Some(line.number) {
+                    continue;
+                }
                 let follows = previous.is_some_and(|previous| previous + 1 == line.number);
                 let first = shown.lines.is_empty() && unit.lines.is_empty();
                 if with_context && !follows && !first {
@@ -147,7 +152,6 @@ fn content(files: &[GrepFile], request: &GrepRequest, numbers: bool, room: &mut 
                 }
                 unit.lines.push(text_line(&path, line, numbers));
                 previous = Some(line.number);
-                unit.results += u64::from(line.kind == GrepLineKind::Match);
             }
             unit.items = items(&file.path, lines);
             if !room.take(&unit.lines.join("\n"), &unit.items.join(",")) {
