@@ -83,10 +83,10 @@ impl Settings {
     pub fn from_toml(text: &str) -> Result<Self, SettingsError> {
         let table: toml::Table = toml::from_str(text).map_err(|error| one_line(&error, text))?;
         check_tables(&table)?;
-        let file: File = serde_path_to_error::deserialize(table).map_err(|error| {
+        let file = toml::Deserializer::parse(text).map_err(|error| one_line(&error, text))?;
+        let file: File = serde_path_to_error::deserialize(file).map_err(|error| {
             let field = error.path().to_string();
-            let message = error.inner().message().replace('\n', ", ");
-            SettingsError(if field == "." { message } else { format!("`{field}` {message}") })
+            one_line_at(&field, error.inner(), text)
         })?;
         let mut settings = Self::default();
         settings.config.tools = file
@@ -137,7 +137,15 @@ fn check_tables(file: &toml::Table) -> Result<(), SettingsError> {
 
 /// An error of the parser, with its line, on one line.
 fn one_line(error: &toml::de::Error, text: &str) -> SettingsError {
-    let message = error.message().replace('\n', ", ");
+    one_line_at(".", error, text)
+}
+
+/// The same for a field; `.` is the whole file.
+fn one_line_at(field: &str, error: &toml::de::Error, text: &str) -> SettingsError {
+    let mut message = error.message().replace('\n', ", ");
+    if field != "." {
+        message = format!("`{field}` {message}");
+    }
     SettingsError(match error.span() {
         Some(span) => {
             let before = text.get(..span.start).unwrap_or_default();
@@ -163,7 +171,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, part) in [
             ("[limit]", "limit"),
-            ("\n[tools.grep]\nnam = \"x\"", "`tools.grep.nam` unknown field"),
+            ("\n[tools.grep]\nnam = \"x\"", "line 3: `tools.grep.nam` unknown field"),
             ("[tools.grep]\nenabled = \"yes\"", "`tools.grep.enabled`"),
             ("[tools]\nls = [\"x\", \"y\", true]", "`tools.ls` must be a table"),
             ("limits = 5", "`limits` must be a table"),

@@ -48,6 +48,7 @@ fn a_line_that_is_no_call_gets_an_error_and_the_rest_goes_on() {
         "nonsense",
         "{",
         "[]",
+        r#"["ls", {}, null, null, null]"#,
         "5",
         "null",
         "{}",
