@@ -15,7 +15,7 @@ use crate::types::{
 };
 
 /// How much room a file takes in a result besides its path and lines.
-const FILE_OVERHEAD: u64 = 64;
+const FILE_OVERHEAD: u64 = 8;
 
 /// How many bytes of results before a page are held at most: 256 MiB. An offset that is further
 /// away is an error.

@@ -180,7 +180,7 @@ fn whole_page(
             .iter()
             .map(|file| {
                 file.path.len()
-                    + 64
+                    + 8
                     + file.lines.iter().map(|line| line.text.len() + 64).sum::<usize>()
             })
             .sum();
