@@ -166,43 +166,34 @@ impl HitSink<'_> {
         !enough
     }
 
-    /// Where matches start in `block`, the first of each line, at most `most` of them; and where
-    /// each of them ends.
-    fn starts(&self, block: &[u8], most: usize) -> io::Result<Vec<(usize, usize)>> {
-        let mut starts: Vec<(usize, usize)> = Vec::new();
+    /// Goes through the lines of `block` in which a match starts: where it starts and ends, for the
+    /// first of each line. Ends when `take` says so.
+    fn each_start(
+        &self,
+        block: &[u8],
+        mut take: impl FnMut(usize, usize) -> bool,
+    ) -> io::Result<()> {
         let mut line_end = 0;
         self.plan.matcher.find_iter(block, |found| {
             // A match at the very end of the block belongs to the last line.
             let start = found.start().min(block.len().saturating_sub(1));
-            if starts.is_empty() || start >= line_end {
-                starts.push((start, found.end()));
-                let rest = block.get(start..).unwrap_or_default();
-                line_end = memchr::memchr(b'\n', rest).map_or(block.len(), |at| start + at + 1);
+            if start < line_end {
+                return true;
             }
-            starts.len() < most
-        })?;
-        Ok(starts)
-    }
-
-    /// Counts the lines of `block` in which a match starts.
-    fn count_starts(&self, block: &[u8]) -> io::Result<u64> {
-        let (mut count, mut line_end) = (0, 0);
-        self.plan.matcher.find_iter(block, |found| {
-            let start = found.start().min(block.len().saturating_sub(1));
-            if count == 0 || start >= line_end {
-                count += 1;
-                let rest = block.get(start..).unwrap_or_default();
-                line_end = memchr::memchr(b'\n', rest).map_or(block.len(), |at| start + at + 1);
-            }
-            true
-        })?;
-        Ok(count)
+            let rest = block.get(start..).unwrap_or_default();
+            line_end = memchr::memchr(b'\n', rest).map_or(block.len(), |at| start + at + 1);
+            take(start, found.end())
+        })
     }
 
     /// Takes lines with one or more matches that may span them, as far as more are wanted.
     fn add_block(&mut self, first: u64, block: &[u8]) -> io::Result<()> {
         let most = self.plan.enough.saturating_sub(self.hits.count).saturating_add(1);
-        let starts = self.starts(block, usize::try_from(most).unwrap_or(usize::MAX))?;
+        let mut starts = Vec::new();
+        self.each_start(block, |start, end| {
+            starts.push((start, end));
+            (starts.len() as u64) < most
+        })?;
         let mut starts = starts.into_iter().peekable();
         let (mut offset, mut given, mut left_out) = (0, 0, 0_u64);
         // Where the match ends whose lines are taken.
@@ -261,7 +252,12 @@ impl Sink for HitSink<'_> {
                 return Ok(false);
             }
             GrepMode::Count if self.plan.request.multiline => {
-                self.hits.count += self.count_starts(found.bytes())?;
+                let mut count = 0;
+                self.each_start(found.bytes(), |_, _| {
+                    count += 1;
+                    true
+                })?;
+                self.hits.count += count;
                 return Ok(true);
             }
             GrepMode::Count => {
