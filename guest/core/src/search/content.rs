@@ -188,7 +188,9 @@ impl HitSink<'_> {
 
     /// Takes lines with one or more matches that may span them, as far as more are wanted.
     fn add_block(&mut self, first: u64, block: &[u8]) -> io::Result<()> {
-        let most = self.plan.enough.saturating_sub(self.hits.count).saturating_add(1);
+        // Every match takes some room, so that no more than this many can be taken.
+        let room = self.plan.max_bytes / LINE_OVERHEAD + 1;
+        let most = self.plan.enough.saturating_sub(self.hits.count).min(room).saturating_add(1);
         let mut starts = Vec::new();
         self.each_start(block, |start, end| {
             starts.push((start, end));
@@ -203,8 +205,9 @@ impl HitSink<'_> {
             let text = trim_ending(line);
             let chars = self.plan.request.line_chars;
             let started = starts.next_if(|(start, _)| *start < end);
-            // The line belongs to the match before, also if another starts in it.
-            if given > 0 && end_of_match > offset {
+            // The line belongs to the match before, also if another starts in it; or else to one
+            // that started in the same line as that.
+            if given > 0 && (end_of_match > offset || started.is_none()) {
                 if given < MAX_MATCH_LINES {
                     given += 1;
                     self.add(number, window(text, 0, chars), GrepLineKind::Continuation);
@@ -220,10 +223,6 @@ impl HitSink<'_> {
                 self.hits.count += 1;
                 (given, end_of_match) = (1, match_end);
                 self.add(number, window(text, start - offset, chars), GrepLineKind::Match);
-            } else if given > 0 && end_of_match <= offset {
-                // Lines that another match of the line before reaches.
-                given += 1;
-                self.add(number, window(text, 0, chars), GrepLineKind::Continuation);
             }
             offset = end;
         }
