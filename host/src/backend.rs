@@ -47,6 +47,9 @@ pub trait Backend: Send + Sync {
     /// Puts `content` behind what is in a file.
     async fn append(&self, request: WriteRequest) -> Result<Written, ErrorCode>;
 
+    /// Begins a file in the making that is to have its place in `directory`, which need not exist.
+    async fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode>;
+
     /// Removes a file, a link, or a directory.
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode>;
 
@@ -57,4 +60,16 @@ pub trait Backend: Send + Sync {
         destination: &str,
         overwrite: bool,
     ) -> Result<(), ErrorCode>;
+}
+
+/// A file in the making, of any size; dropping it throws away what has not been published.
+///
+/// Mirrors the resource `draft` of the WIT's `writer`.
+#[async_trait]
+pub trait Draft: Send {
+    /// Puts bytes behind those it has: all of them, or none if it fails.
+    async fn push(&mut self, content: Vec<u8>) -> Result<(), ErrorCode>;
+
+    /// Gives it the name `name` in its directory. If that fails, it may be tried again.
+    async fn publish(&mut self, name: &str, condition: Condition) -> Result<Written, ErrorCode>;
 }

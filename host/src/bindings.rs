@@ -5,7 +5,10 @@ wasmtime::component::bindgen!({
     world: "file-tools",
     imports: { default: async },
     exports: { default: async },
-    with: { "handhold:fs/types@0.1.0": crate::bindings::types },
+    with: {
+        "handhold:fs/types@0.1.0": crate::bindings::types,
+        "handhold:fs/writer.draft": crate::state::OpenDraft,
+    },
 });
 
 /// The interface `types`: its records are those of `handhold_core`, and it has no functions, so

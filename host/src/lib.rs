@@ -31,14 +31,21 @@ mod bindings;
 mod code_cache;
 mod engine;
 mod error;
+mod output;
+mod retention;
 mod settings;
 mod state;
 mod toolbox;
+mod workspace;
 
 pub use error::BuildError;
 pub use handhold_core::limits;
-pub use handhold_core::types::{Config, Image, ToolCall, ToolDefinition, ToolResult, ToolSetting};
-pub use settings::{Settings, SettingsError};
-pub use toolbox::{
-    Access, DEFAULT_CONCURRENT_CALLS, DEFAULT_MEMORY_BYTES, Toolbox, ToolboxBuilder, Workspace,
+pub use handhold_core::types::{
+    Config, Language, Media, OffloadConfig, Offloaded, OutputEnd, ResultSetting, ToolCall,
+    ToolDefinition, ToolResult, ToolSetting,
 };
+pub use output::{Block, HandedResult, Output, OutputError};
+pub use retention::{DEFAULT_RESULTS_AGE, DEFAULT_RESULTS_BYTES, KEPT_RESULTS, Retention};
+pub use settings::{Settings, SettingsError};
+pub use toolbox::{DEFAULT_CONCURRENT_CALLS, DEFAULT_MEMORY_BYTES, Toolbox, ToolboxBuilder};
+pub use workspace::{Access, Workspace};

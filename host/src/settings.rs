@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use handhold_core::types::{Config, ToolSetting};
+use handhold_core::types::{Config, Language, OffloadConfig, ResultSetting, ToolSetting};
 use serde::Deserialize;
 
+use crate::retention::Retention;
 use crate::toolbox::DEFAULT_MEMORY_BYTES;
 
 /// The least memory that a call must be allowed to have: 16 MiB, what a small call needs.
@@ -26,6 +27,8 @@ const MAX_MEMORY_BYTES: u64 = 4 << 30;
 pub struct Settings {
     /// How the tools behave.
     pub config: Config,
+    /// How much of off-loaded results a workspace keeps.
+    pub retention: Retention,
     /// How many bytes of memory the instance of a call may have.
     pub memory_bytes: usize,
 }
@@ -33,7 +36,11 @@ pub struct Settings {
 impl Default for Settings {
     /// Everything as it is built in.
     fn default() -> Self {
-        Self { config: Config::default(), memory_bytes: DEFAULT_MEMORY_BYTES }
+        Self {
+            config: Config::default(),
+            retention: Retention::default(),
+            memory_bytes: DEFAULT_MEMORY_BYTES,
+        }
     }
 }
 
@@ -46,10 +53,20 @@ pub struct SettingsError(String);
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    language: Option<LanguageName>,
     #[serde(default)]
     tools: BTreeMap<String, Tool>,
     #[serde(default)]
+    offload: Offload,
+    #[serde(default)]
     limits: Limits,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum LanguageName {
+    En,
+    Zh,
 }
 
 #[derive(Deserialize)]
@@ -59,6 +76,27 @@ struct Tool {
     description: Option<String>,
     #[serde(default = "yes")]
     enabled: bool,
+    tokens: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Offload {
+    enabled: Option<bool>,
+    tokens: Option<u64>,
+    path: Option<String>,
+    space: Option<ByteSize>,
+    age: Option<String>,
+    #[serde(default)]
+    tools: BTreeMap<String, OtherTool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OtherTool {
+    #[serde(default = "yes")]
+    enabled: bool,
+    tokens: Option<u64>,
 }
 
 fn yes() -> bool {
@@ -89,6 +127,12 @@ impl Settings {
             one_line_at(&field, error.inner(), text)
         })?;
         let mut settings = Self::default();
+        if let Some(language) = file.language {
+            settings.config.language = match language {
+                LanguageName::En => Language::En,
+                LanguageName::Zh => Language::Zh,
+            };
+        }
         settings.config.tools = file
             .tools
             .into_iter()
@@ -97,38 +141,91 @@ impl Settings {
                 name: setting.name,
                 description: setting.description,
                 enabled: setting.enabled,
+                tokens: setting.tokens,
             })
             .collect();
-        if let Some(time) = file.limits.time {
-            let time: Duration = humantime::parse_duration(&time)
-                .map_err(|error| SettingsError(format!("`limits.time` {time:?}: {error}")))?;
-            settings.config.time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        settings.take_offload(file.offload)?;
+        settings.take_limits(file.limits)?;
+        Ok(settings)
+    }
+
+    fn take_offload(&mut self, offload: Offload) -> Result<(), SettingsError> {
+        let built_in = self.config.offload.clone();
+        self.config.offload = OffloadConfig {
+            enabled: offload.enabled.unwrap_or(built_in.enabled),
+            tokens: offload.tokens.unwrap_or(built_in.tokens),
+            path: offload.path.unwrap_or(built_in.path),
+            tools: offload
+                .tools
+                .into_iter()
+                .map(|(tool, OtherTool { enabled, tokens })| ResultSetting {
+                    tool,
+                    enabled,
+                    tokens,
+                })
+                .collect(),
+        };
+        if let Some(space) = offload.space {
+            self.retention.bytes = space.as_u64();
         }
-        if let Some(size) = file.limits.arguments {
-            settings.config.argument_bytes = size.as_u64();
+        if let Some(age) = offload.age {
+            self.retention.age = duration("offload.age", &age)?;
         }
-        if let Some(size) = file.limits.result {
-            settings.config.result_bytes = size.as_u64();
+        for (field, is_zero) in [
+            ("offload.space", self.retention.bytes == 0),
+            ("offload.age", self.retention.age.is_zero()),
+        ] {
+            if is_zero {
+                return Err(SettingsError(format!("`{field}` must be more than 0")));
+            }
         }
-        if let Some(size) = file.limits.memory {
+        Ok(())
+    }
+
+    fn take_limits(&mut self, limits: Limits) -> Result<(), SettingsError> {
+        if let Some(time) = limits.time {
+            let time = duration("limits.time", &time)?;
+            self.config.time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        }
+        if let Some(size) = limits.arguments {
+            self.config.argument_bytes = size.as_u64();
+        }
+        if let Some(size) = limits.result {
+            self.config.result_bytes = size.as_u64();
+        }
+        if let Some(size) = limits.memory {
             let bounds = MIN_MEMORY_BYTES..=MAX_MEMORY_BYTES;
             let bytes = usize::try_from(size.as_u64()).ok();
-            settings.memory_bytes =
+            self.memory_bytes =
                 bytes.filter(|_| bounds.contains(&size.as_u64())).ok_or_else(|| {
                     SettingsError("`limits.memory` must be between 16 MiB and 4 GiB".to_owned())
                 })?;
         }
-        Ok(settings)
+        Ok(())
     }
+}
+
+fn duration(field: &str, text: &str) -> Result<Duration, SettingsError> {
+    humantime::parse_duration(text)
+        .map_err(|error| SettingsError(format!("`{field}` {text:?}: {error}")))
 }
 
 /// Checks that what has fields is written as a table: an array would be read as one too.
 fn check_tables(file: &toml::Table) -> Result<(), SettingsError> {
-    let parts = file.iter().map(|(key, value)| (key.clone(), value));
-    let tools = file.get("tools").and_then(toml::Value::as_table);
-    let tools = tools.into_iter().flatten().map(|(key, value)| (format!("tools.{key}"), value));
-    for (field, value) in parts.chain(tools) {
-        if !value.is_table() {
+    let entries = |within: &'static str, table: Option<&toml::Table>| {
+        let entries = table.into_iter().flatten();
+        entries.map(|(key, value)| (format!("{within}{key}"), value.is_table())).collect()
+    };
+    let table = |value: Option<&'_ toml::Value>| value.and_then(toml::Value::as_table).cloned();
+    let offload = table(file.get("offload"));
+    let others = table(offload.as_ref().and_then(|offload| offload.get("tools")));
+    let parts: [Vec<(String, bool)>; 3] = [
+        entries("", Some(file)),
+        entries("tools.", table(file.get("tools")).as_ref()),
+        entries("offload.tools.", others.as_ref()),
+    ];
+    for (field, is_table) in parts.into_iter().flatten() {
+        if !is_table && field != "language" {
             return Err(SettingsError(format!("`{field}` must be a table")));
         }
     }
@@ -168,6 +265,23 @@ mod tests {
     }
 
     #[test]
+    fn how_to_offload_is_read() {
+        let text = "language = \"zh\"\n[tools.read_file]\ntokens = 5\n[offload]\nenabled = false\n\
+            tokens = 7\npath = \"/r\"\nspace = \"1 MiB\"\nage = \"2 d\"\n\
+            [offload.tools.web]\ntokens = 9\n[offload.tools.db]\nenabled = false";
+        let Settings { config, retention, .. } = Settings::from_toml(text).expect("good settings");
+        assert_eq!(config.language, Language::Zh);
+        assert_eq!(config.tools.first().and_then(|tool| tool.tokens), Some(5));
+        assert!(!config.offload.enabled);
+        assert_eq!((config.offload.tokens, config.offload.path.as_str()), (7, "/r"));
+        let tools: Vec<_> =
+            config.offload.tools.iter().map(|t| (t.tool.as_str(), t.enabled, t.tokens)).collect();
+        assert_eq!(tools, [("db", false, None), ("web", true, Some(9))]);
+        let age = Duration::from_secs(2 * 24 * 60 * 60);
+        assert_eq!(retention, Retention { bytes: 1 << 20, age });
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (text, part) in [
             ("[limit]", "limit"),
@@ -179,6 +293,15 @@ mod tests {
             ("[limits]\nmemory = \"1 KiB\"", "limits.memory"),
             ("[limits]\ntime = \"soon\"", "limits.time"),
             ("[limits", "line 1"),
+            ("language = \"fr\"", "`language`"),
+            ("[language]", "`language`"),
+            ("[tools.ls]\ntokens = -1", "`tools.ls.tokens`"),
+            ("[offload]\npaths = \"/x\"", "`offload.paths`"),
+            ("[offload]\nspace = \"0 B\"", "`offload.space`"),
+            ("[offload]\nage = \"soon\"", "`offload.age`"),
+            ("[offload]\nage = \"0 s\"", "`offload.age`"),
+            ("[offload.tools]\nweb = 5", "`offload.tools.web` must be a table"),
+            ("[offload.tools.web]\nname = \"x\"", "`offload.tools.web.name`"),
         ] {
             let error = Settings::from_toml(text).expect_err(text).to_string();
             assert!(error.contains(part) && !error.contains('\n'), "{text}: {error}");

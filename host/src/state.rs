@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use handhold_core::types::{
-    BytesPage, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage, ReadOutcome,
-    ReadRequest, Removed, WriteRequest, Written,
+    BytesPage, Condition, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
+    ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
 };
 use wasmtime::ResourceLimiter;
+use wasmtime::component::{Resource, ResourceTable};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Draft};
 use crate::bindings::handhold::fs::{reader, writer};
+use crate::retention::{KeptResults, Retention};
 
 /// How many entries of tables one call may have in all.
 const MAX_TABLE_ENTRIES: usize = 100_000;
@@ -20,6 +22,19 @@ pub(crate) struct CallState {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) deadline: Instant,
     pub(crate) memory: MemoryBound,
+    pub(crate) drafts: ResourceTable,
+    pub(crate) results: ResultsBound,
+}
+
+/// A draft in the table of an instance.
+#[expect(unreachable_pub, reason = "generated code exports it")]
+pub struct OpenDraft(Box<dyn Draft>);
+
+/// The bound on what off-loaded results take in a workspace.
+#[derive(Clone)]
+pub(crate) struct ResultsBound {
+    pub(crate) directory: Arc<str>,
+    pub(crate) retention: Retention,
 }
 
 /// The bound on the memory of an instance.
@@ -103,5 +118,50 @@ impl writer::Host for CallState {
         overwrite: bool,
     ) -> Result<(), ErrorCode> {
         self.backend.rename(&source, &destination, overwrite).await
+    }
+}
+
+impl writer::HostDraft for CallState {
+    async fn open(&mut self, directory: String) -> Result<Resource<OpenDraft>, ErrorCode> {
+        let draft = if *directory == *self.results.directory {
+            let backend = Arc::clone(&self.backend);
+            KeptResults::draft(backend, &directory, self.results.retention).await?
+        } else {
+            self.backend.draft(&directory).await?
+        };
+        self.drafts
+            .push(OpenDraft(draft))
+            .map_err(|_| ErrorCode::TooLarge("too many drafts are open".to_owned()))
+    }
+
+    async fn push(
+        &mut self,
+        draft: Resource<OpenDraft>,
+        content: Vec<u8>,
+    ) -> Result<(), ErrorCode> {
+        self.draft(&draft)?.push(content).await
+    }
+
+    async fn publish(
+        &mut self,
+        draft: Resource<OpenDraft>,
+        name: String,
+        condition: Condition,
+    ) -> Result<Written, ErrorCode> {
+        self.draft(&draft)?.publish(&name, condition).await
+    }
+
+    async fn drop(&mut self, draft: Resource<OpenDraft>) -> wasmtime::Result<()> {
+        self.drafts.delete(draft)?;
+        Ok(())
+    }
+}
+
+impl CallState {
+    fn draft(&mut self, draft: &Resource<OpenDraft>) -> Result<&mut dyn Draft, ErrorCode> {
+        match self.drafts.get_mut(draft) {
+            Ok(open) => Ok(&mut *open.0),
+            Err(_) => Err(ErrorCode::Other(Some("there is no such draft".to_owned()))),
+        }
     }
 }

@@ -1,23 +1,26 @@
 //! A toolbox: components compiled once, and a fresh instance for every call.
 
-use std::path::PathBuf;
+mod builder;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handhold_core::arguments::check_size;
 use handhold_core::failure::{Code, Failure};
 use handhold_core::types::{Config, ToolCall, ToolDefinition, ToolResult};
-use tokio::sync::Semaphore;
-use wasmtime::component::{HasSelf, InstancePre, Linker};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use wasmtime::component::{HasSelf, InstancePre, Linker, ResourceAny, ResourceTable};
 use wasmtime::{Engine, Store, UpdateDeadline};
 
+pub use self::builder::ToolboxBuilder;
 use crate::backend::Backend;
+use crate::bindings::exports::handhold::fs::results;
 use crate::bindings::exports::handhold::fs::tools::{Guest, GuestIndices};
 use crate::bindings::handhold::fs::{reader, writer};
 use crate::code_cache;
-use crate::engine::engine;
 use crate::error::BuildError;
-use crate::state::{CallState, MemoryBound};
+use crate::state::{CallState, MemoryBound, ResultsBound};
+use crate::workspace::{Access, Workspace};
 
 /// How much memory the instance of a call may have unless [`ToolboxBuilder::memory`] says
 /// otherwise: 256 MiB. The largest arguments, and the largest file that can be edited, are held a
@@ -35,141 +38,17 @@ const CALL_GRACE: Duration = Duration::from_secs(15);
 /// the largest file that it can write.
 const HOSTCALL_BYTES: usize = 128 << 20;
 
-/// How many handles an instance may hold. It holds one: its toolbox.
+/// How many handles an instance may hold. It holds a toolbox or a result, and a draft.
 const MAX_HANDLES: usize = 100;
 
 /// How many bytes of images a result may have besides its text.
 const MAX_IMAGE_BYTES: usize = 8 << 20;
 
-/// What a call may do to the files of a workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Look: the component of the world `read-tools` runs, which has nothing to write with.
-    ReadOnly,
-    /// Look and change: the component of the world `file-tools` runs.
-    ReadWrite,
-}
-
-/// A backend, and what calls may do with it.
-#[derive(Clone)]
-pub struct Workspace {
-    backend: Arc<dyn Backend>,
-    access: Access,
-}
-
-impl Workspace {
-    /// A workspace that may be changed.
-    #[must_use]
-    pub fn new(backend: impl Backend + 'static) -> Self {
-        Self::shared(Arc::new(backend))
-    }
-
-    /// A workspace over a backend that others use too.
-    #[must_use]
-    pub fn shared(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, access: Access::ReadWrite }
-    }
-
-    /// The same workspace, which may not be changed.
-    #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.access = Access::ReadOnly;
-        self
-    }
-
-    /// What calls may do.
-    #[must_use]
-    pub fn access(&self) -> Access {
-        self.access
-    }
-}
-
-/// Makes a [`Toolbox`].
-#[derive(Default)]
-pub struct ToolboxBuilder {
-    read_tools: Option<Vec<u8>>,
-    file_tools: Option<Vec<u8>>,
-    config: Config,
-    memory_bytes: Option<usize>,
-    concurrent_calls: Option<u32>,
-    code_cache: Option<PathBuf>,
-}
-
-impl ToolboxBuilder {
-    /// The component of the world `read-tools`, for workspaces that are read only. Default: none.
-    #[must_use]
-    pub fn read_tools(mut self, component: impl Into<Vec<u8>>) -> Self {
-        self.read_tools = Some(component.into());
-        self
-    }
-
-    /// The component of the world `file-tools`, for workspaces that may be changed. Default: none.
-    #[must_use]
-    pub fn file_tools(mut self, component: impl Into<Vec<u8>>) -> Self {
-        self.file_tools = Some(component.into());
-        self
-    }
-
-    /// How the tools behave. Default: [`Config::default`].
-    #[must_use]
-    pub fn config(mut self, config: Config) -> Self {
-        self.config = config;
-        self
-    }
-
-    /// How many bytes of memory the instance of a call may have. Default:
-    /// [`DEFAULT_MEMORY_BYTES`].
-    #[must_use]
-    pub fn memory(mut self, bytes: usize) -> Self {
-        self.memory_bytes = Some(bytes);
-        self
-    }
-
-    /// How many calls run at once; 0 for one at a time without a pool of instances, which starts
-    /// sooner. Default: [`DEFAULT_CONCURRENT_CALLS`].
-    #[must_use]
-    pub fn concurrent_calls(mut self, calls: u32) -> Self {
-        self.concurrent_calls = Some(calls);
-        self
-    }
-
-    /// A directory for compiled code. It is used only if nobody but this user can write to it.
-    /// Default: none, and every toolbox compiles.
-    #[must_use]
-    pub fn code_cache(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.code_cache = Some(dir.into());
-        self
-    }
-
-    /// Checks the configuration and compiles the components.
-    ///
-    /// This takes about a second when the code is not in the cache.
-    ///
-    /// # Errors
-    /// Fails for a configuration that is wrong, naming the field, and for components that do not
-    /// compile or import something else than their world.
-    pub fn build(self) -> Result<Toolbox, BuildError> {
-        // The rules are those of the component; here they need no instance.
-        handhold_core::toolbox::Toolbox::open(handhold_core::tools::ALL_TOOLS, self.config.clone())
-            .map_err(|error| BuildError::Config { field: error.field, message: error.message })?;
-        let memory_bytes = self.memory_bytes.unwrap_or(DEFAULT_MEMORY_BYTES);
-        let calls = self.concurrent_calls.unwrap_or(DEFAULT_CONCURRENT_CALLS);
-        let engine = engine(calls, memory_bytes).map_err(BuildError::engine)?;
-        let load = |bytes: Option<Vec<u8>>, access| -> Result<Option<Tools>, BuildError> {
-            let cache = self.code_cache.as_deref();
-            bytes.map(|bytes| Tools::load(&engine, &bytes, access, cache)).transpose()
-        };
-        let read_tools = load(self.read_tools, Access::ReadOnly)?;
-        let file_tools = load(self.file_tools, Access::ReadWrite)?;
-        let turns = Arc::new(Semaphore::new(usize::try_from(calls.max(1)).unwrap_or(1)));
-        Ok(Toolbox { engine, read_tools, file_tools, config: self.config, memory_bytes, turns })
-    }
-}
-
 /// A compiled component, linked with what its access grants and nothing else.
-struct Tools {
-    instance: InstancePre<CallState>,
-    exports: GuestIndices,
+pub(crate) struct Tools {
+    pub(crate) instance: InstancePre<CallState>,
+    toolbox: GuestIndices,
+    pub(crate) results: results::GuestIndices,
 }
 
 impl Tools {
@@ -189,8 +68,9 @@ impl Tools {
                 .map_err(BuildError::component)?;
         }
         let instance = linker.instantiate_pre(&component).map_err(BuildError::component)?;
-        let exports = GuestIndices::new(&instance).map_err(BuildError::component)?;
-        Ok(Self { instance, exports })
+        let toolbox = GuestIndices::new(&instance).map_err(BuildError::component)?;
+        let results = results::GuestIndices::new(&instance).map_err(BuildError::component)?;
+        Ok(Self { instance, toolbox, results })
     }
 }
 
@@ -205,11 +85,12 @@ pub struct Toolbox {
     file_tools: Option<Tools>,
     config: Config,
     memory_bytes: usize,
+    results: ResultsBound,
     turns: Arc<Semaphore>,
 }
 
 /// Why an instance did not give an answer.
-enum Broken {
+pub(crate) enum Broken {
     Failure(Failure),
     Trap(wasmtime::Error),
 }
@@ -258,26 +139,51 @@ impl Toolbox {
     /// # Errors
     /// Fails if there is no component for the access.
     pub async fn definitions(&self, access: Access) -> Result<Vec<ToolDefinition>, BuildError> {
+        let mut open = self.describe(access).await?;
+        let guest = open.guest.toolbox();
+        let definitions = guest.call_definitions(&mut open.store, open.toolbox).await;
+        definitions.map_err(BuildError::component)
+    }
+
+    /// A section for a system prompt that says what the tools of this access are for, as they are
+    /// configured; empty if none is offered.
+    ///
+    /// # Errors
+    /// Fails if there is no component for the access.
+    pub async fn prompt(&self, access: Access) -> Result<String, BuildError> {
+        let mut open = self.describe(access).await?;
+        let guest = open.guest.toolbox();
+        let prompt = guest.call_prompt(&mut open.store, open.toolbox).await;
+        prompt.map_err(BuildError::component)
+    }
+
+    /// An instance that describes itself, over no files.
+    async fn describe(&self, access: Access) -> Result<Open, BuildError> {
         let tools = self.tools(access).ok_or(BuildError::NoComponent)?;
-        let backend: Arc<dyn Backend> = Arc::new(crate::backends::Memory::new());
-        // An instance takes a place like any other.
-        let _turn = self.turns.acquire().await.map_err(|_| BuildError::NoComponent)?;
-        let mut store = self.store(backend);
+        // It takes a place like any other.
+        let turn = self.turn().await.ok_or(BuildError::NoComponent)?;
+        let mut store = self.store(Arc::new(crate::backends::Memory::new()));
         let run = async {
             let instance = tools.instance.instantiate_async(&mut store).await?;
-            let guest = tools.exports.load(&mut store, &instance)?;
+            let guest = tools.toolbox.load(&mut store, &instance)?;
             let toolbox = open(&guest, &mut store, &self.config).await?;
-            Ok(guest.toolbox().call_definitions(&mut store, toolbox).await?)
+            Ok((guest, toolbox))
         };
-        run.await.map_err(|broken| match broken {
+        let (guest, toolbox) = run.await.map_err(|broken| match broken {
             Broken::Failure(failure) => {
                 BuildError::Config { field: String::new(), message: failure.message }
             }
             Broken::Trap(error) => BuildError::component(error),
-        })
+        })?;
+        Ok(Open { store, guest, toolbox, _turn: turn })
     }
 
-    fn tools(&self, access: Access) -> Option<&Tools> {
+    /// Waits for a place for an instance; none if there will be none.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.turns).acquire_owned().await.ok()
+    }
+
+    pub(crate) fn tools(&self, access: Access) -> Option<&Tools> {
         match access {
             Access::ReadOnly => self.read_tools.as_ref(),
             Access::ReadWrite => self.file_tools.as_ref(),
@@ -285,12 +191,12 @@ impl Toolbox {
     }
 
     async fn run(&self, workspace: &Workspace, call: ToolCall) -> Result<ToolResult, Failure> {
-        let tools = self.tools(workspace.access).ok_or_else(|| {
+        let tools = self.tools(workspace.access()).ok_or_else(|| {
             Failure::new(Code::Unavailable, "no component for this workspace is loaded")
         })?;
         // They would be copied into the instance otherwise.
         check_size(&call.arguments, self.config.argument_bytes)?;
-        let Ok(_turn) = self.turns.acquire().await else {
+        let Some(_turn) = self.turn().await else {
             return Err(Failure::new(Code::Unavailable, "the toolbox is closed"));
         };
         let mut store = self.store(Arc::clone(&workspace.backend));
@@ -309,18 +215,20 @@ impl Toolbox {
     }
 
     /// How long a call may take: a search has its budget, and everything else some more.
-    fn call_time(&self) -> Duration {
+    pub(crate) fn call_time(&self) -> Duration {
         Duration::from_millis(self.config.time_ms).saturating_add(CALL_GRACE)
     }
 
-    fn store(&self, backend: Arc<dyn Backend>) -> Store<CallState> {
+    pub(crate) fn store(&self, backend: Arc<dyn Backend>) -> Store<CallState> {
         let time = self.call_time();
-        // A time so long that it cannot be told is no bound.
-        let deadline = Instant::now()
-            .checked_add(time)
-            .unwrap_or_else(|| Instant::now() + Duration::from_secs(u64::from(u32::MAX)));
-        let memory = MemoryBound { bytes: self.memory_bytes, was_hit: false };
-        let mut store = Store::new(&self.engine, CallState { backend, deadline, memory });
+        let state = CallState {
+            backend,
+            deadline: deadline(time),
+            memory: MemoryBound { bytes: self.memory_bytes, was_hit: false },
+            drafts: ResourceTable::new(),
+            results: self.results.clone(),
+        };
+        let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_max_component_handles(MAX_HANDLES);
@@ -350,6 +258,20 @@ impl Toolbox {
     }
 }
 
+/// The moment that is so far from now. A time so long that it cannot be told is no bound.
+pub(crate) fn deadline(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(u64::from(u32::MAX)))
+}
+
+/// An instance with an open toolbox.
+struct Open {
+    store: Store<CallState>,
+    guest: Guest,
+    toolbox: ResourceAny,
+    _turn: OwnedSemaphorePermit,
+}
+
 async fn answer(
     tools: &Tools,
     store: &mut Store<CallState>,
@@ -357,7 +279,7 @@ async fn answer(
     call: &ToolCall,
 ) -> Result<ToolResult, Broken> {
     let instance = tools.instance.instantiate_async(&mut *store).await?;
-    let guest = tools.exports.load(&mut *store, &instance)?;
+    let guest = tools.toolbox.load(&mut *store, &instance)?;
     let toolbox = open(&guest, store, config).await?;
     Ok(guest.toolbox().call_call(&mut *store, toolbox, call).await?)
 }
@@ -366,7 +288,7 @@ async fn open(
     guest: &Guest,
     store: &mut Store<CallState>,
     config: &Config,
-) -> Result<wasmtime::component::ResourceAny, Broken> {
+) -> Result<ResourceAny, Broken> {
     guest.toolbox().call_open(store, config).await?.map_err(|error| {
         Broken::Failure(Failure::new(
             Code::Internal,
@@ -375,7 +297,7 @@ async fn open(
     })
 }
 
-fn timed_out(time: Duration) -> Failure {
+pub(crate) fn timed_out(time: Duration) -> Failure {
     Failure::new(
         Code::TimedOut,
         format!("the call was ended after {} s; ask for less at once", time.as_secs()),
@@ -383,7 +305,7 @@ fn timed_out(time: Duration) -> Failure {
 }
 
 /// The failure that a trap is for the caller. What it was goes to the log.
-fn broken(error: &wasmtime::Error, memory: &MemoryBound, time: Duration) -> Failure {
+pub(crate) fn broken(error: &wasmtime::Error, memory: &MemoryBound, time: Duration) -> Failure {
     if memory.was_hit {
         return Failure::new(
             Code::TooLarge,

@@ -80,6 +80,24 @@ pub enum Content {
     },
 }
 
+/// A block of another tool's result.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Block {
+    /// Text.
+    Text {
+        /// The text.
+        text: Content,
+    },
+    /// An image or the like.
+    Media {
+        /// The media type.
+        media: String,
+        /// What it holds.
+        data: Content,
+    },
+}
+
 /// What a path must be afterwards.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -103,6 +121,17 @@ pub struct Step {
     pub args: Option<toml::Table>,
     /// The arguments as text, instead.
     pub raw_args: Option<String>,
+    /// The caller's own name for the call.
+    pub call_id: Option<String>,
+    /// The text of a result of another tool, which is handed over instead of a call.
+    pub result: Option<Content>,
+    /// The same in several blocks.
+    pub blocks: Option<Vec<Block>>,
+    /// In pieces of how many bytes the text is handed over; what was passed on comes first then.
+    pub pieces: Option<usize>,
+    /// Whether the other tool failed.
+    #[serde(default)]
+    pub failed: bool,
     /// Long arguments, besides the others.
     #[serde(default)]
     pub make_arg: BTreeMap<String, Content>,

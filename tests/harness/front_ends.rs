@@ -8,7 +8,8 @@ pub use command_line::{Batch, CommandLine};
 pub use component::{Component, toolbox};
 pub use native::Native;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use handhold::Media;
 
 use crate::case::Case;
 use crate::world::World;
@@ -39,13 +40,63 @@ pub trait FrontEnd: Sync {
     fn open(&self, case: &Case) -> Result<(World, Box<dyn Session>)>;
 }
 
+/// The result of another tool, to be handed over.
+#[derive(Debug)]
+pub struct Handed<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The caller's own name for the call.
+    pub call_id: Option<&'a str>,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// What it gave.
+    pub blocks: Vec<HandedBlock>,
+    /// In pieces of how many bytes text is handed over.
+    pub pieces: Option<usize>,
+}
+
+/// A block of such a result.
+#[derive(Debug)]
+pub enum HandedBlock {
+    /// Text.
+    Text(Vec<u8>),
+    /// An image or the like.
+    Media(Media),
+}
+
+impl Handed<'_> {
+    /// The text, of a result that has nothing else.
+    ///
+    /// # Errors
+    /// Fails if there is something else.
+    pub fn text(&self) -> Result<&[u8]> {
+        match self.blocks.as_slice() {
+            [HandedBlock::Text(text)] => Ok(text),
+            _ => bail!("the result has not exactly one block of text"),
+        }
+    }
+}
+
+/// What stands in the answer for a block that is not text.
+#[must_use]
+pub fn show_media(media: &Media) -> String {
+    format!("[{} {}]", media.media_type, media.data.len())
+}
+
 /// Calls on one workspace.
 pub trait Session {
     /// Makes one call.
     ///
     /// # Errors
     /// Fails if there was no answer.
-    fn call(&mut self, tool: &str, arguments: &str) -> Result<Answer>;
+    fn call(&mut self, tool: &str, arguments: &str, call_id: &str) -> Result<Answer>;
+
+    /// Hands over the result of another tool. The text of the answer is what a model sees, with
+    /// [`show_media`] for what is not text, on lines of their own.
+    ///
+    /// # Errors
+    /// Fails if there was no answer.
+    fn hand_over(&mut self, handed: &Handed<'_>) -> Result<Answer>;
 }
 
 /// All front ends.

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::case::{After, Case, Step};
-use crate::front_ends::{Answer, FrontEnd};
+use handhold::Media;
+
+use crate::case::{After, Block, Case, Content, Step};
+use crate::front_ends::{Answer, FrontEnd, Handed, HandedBlock};
 use crate::world::{Item, World};
 
 /// Runs a case.
@@ -20,8 +22,14 @@ pub fn run(case: &Case, front_end: &dyn FrontEnd) -> Result<()> {
     let mut saved = BTreeMap::new();
     for (number, step) in case.steps.iter().enumerate() {
         let named = || format!("step {}: {}", number + 1, step.tool);
-        let arguments = arguments(step, &saved).with_context(named)?;
-        let answer = session.call(&step.tool, &arguments).with_context(named)?;
+        let answer = match handed(step).with_context(named)? {
+            Some(handed) => session.hand_over(&handed),
+            None => {
+                let call_id = step.call_id.as_deref().unwrap_or("call");
+                arguments(step, &saved).and_then(|args| session.call(&step.tool, &args, call_id))
+            }
+        };
+        let answer = answer.with_context(named)?;
         compare(step, &answer, &world)
             .with_context(|| format!("the answer was {}", describe(&answer)))
             .with_context(named)?;
@@ -79,6 +87,32 @@ pub fn run(case: &Case, front_end: &dyn FrontEnd) -> Result<()> {
     Ok(())
 }
 
+/// What a step hands over; none if it is a call.
+fn handed(step: &Step) -> Result<Option<Handed<'_>>> {
+    let text = |content: &Content| HandedBlock::Text(content.bytes());
+    let blocks = match (&step.result, &step.blocks) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => bail!("a step has a result or blocks, not both"),
+        (Some(content), None) => vec![text(content)],
+        (None, Some(blocks)) => blocks
+            .iter()
+            .map(|block| match block {
+                Block::Text { text: content } => text(content),
+                Block::Media { media, data } => {
+                    HandedBlock::Media(Media { media_type: media.clone(), data: data.bytes() })
+                }
+            })
+            .collect(),
+    };
+    Ok(Some(Handed {
+        tool: &step.tool,
+        call_id: step.call_id.as_deref(),
+        is_error: step.failed,
+        blocks,
+        pieces: step.pieces,
+    }))
+}
+
 fn arguments(step: &Step, saved: &BTreeMap<String, Value>) -> Result<String> {
     if let Some(raw) = &step.raw_args {
         return Ok(raw.clone());
@@ -100,16 +134,20 @@ fn arguments(step: &Step, saved: &BTreeMap<String, Value>) -> Result<String> {
 }
 
 fn compare(step: &Step, answer: &Answer, world: &World) -> Result<()> {
-    let code = answer.structured.pointer("/error/code").and_then(Value::as_str);
-    ensure!(
-        answer.is_error == code.is_some(),
-        "is_error is {} and the code {code:?}",
-        answer.is_error
-    );
-    ensure!(code == step.error.as_deref(), "the code is {code:?}, not {:?}", step.error);
-    ensure!(!answer.text.is_empty(), "the text is empty");
-    if answer.is_error {
-        ensure!(answer.text.starts_with("Error: "), "the text does not start with `Error: `");
+    if step.result.is_some() || step.blocks.is_some() {
+        ensure!(answer.is_error == step.failed, "is_error is {}", answer.is_error);
+    } else {
+        let code = answer.structured.pointer("/error/code").and_then(Value::as_str);
+        ensure!(
+            answer.is_error == code.is_some(),
+            "is_error is {} and the code {code:?}",
+            answer.is_error
+        );
+        ensure!(code == step.error.as_deref(), "the code is {code:?}, not {:?}", step.error);
+        ensure!(!answer.text.is_empty(), "the text is empty");
+        if answer.is_error {
+            ensure!(answer.text.starts_with("Error: "), "the text does not start with `Error: `");
+        }
     }
     if let World::Directory(directory) = world {
         // A link's own target is content of the workspace, and shown.

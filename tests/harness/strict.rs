@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use handhold::backend::{
-    Backend, BytesPage, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
+    Backend, BytesPage, Draft, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
     ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
 };
 
@@ -68,6 +68,10 @@ impl<B: Backend> Backend for Strict<B> {
 
     async fn append(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
         self.inner.append(request).await
+    }
+
+    async fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+        self.inner.draft(directory).await
     }
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {

@@ -178,6 +178,7 @@ fn snapshot_memory(memory: &Memory) -> Snapshot {
         path: "/".to_owned(),
         pattern: "**".to_owned(),
         include_ignored: true,
+        offload_path: "/large_tool_result".to_owned(),
         order: FileOrder::Path,
         offset: 0,
         limit: u64::MAX,

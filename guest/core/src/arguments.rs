@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure};
+use crate::language::{Words, words};
 use crate::limits::MAX_EDITS;
 use crate::path::show;
+use crate::types::Language;
 
 /// The largest integer that JSON numbers hold exactly.
 const MAX_INTEGER: i64 = 1 << 53;
@@ -30,7 +32,7 @@ pub struct Param {
     /// Whether it must be given.
     pub required: bool,
     /// What it is for.
-    pub description: &'static str,
+    pub description: Words,
 }
 
 /// What an argument can be.
@@ -61,7 +63,7 @@ pub enum Kind {
 impl Param {
     /// Text that must be given.
     #[must_use]
-    pub const fn text(name: &'static str, description: &'static str) -> Self {
+    pub const fn text(name: &'static str, description: Words) -> Self {
         Self { name, alias: None, kind: Kind::Text, required: true, description }
     }
 
@@ -71,7 +73,7 @@ impl Param {
         name: &'static str,
         min: i64,
         default: Option<i64>,
-        description: &'static str,
+        description: Words,
     ) -> Self {
         let kind = Kind::Integer { min, max: MAX_INTEGER, default };
         Self { name, alias: None, kind, required: false, description }
@@ -79,7 +81,7 @@ impl Param {
 
     /// Yes or no.
     #[must_use]
-    pub const fn flag(name: &'static str, default: bool, description: &'static str) -> Self {
+    pub const fn flag(name: &'static str, default: bool, description: Words) -> Self {
         Self { name, alias: None, kind: Kind::Flag { default }, required: false, description }
     }
 
@@ -88,20 +90,20 @@ impl Param {
     pub const fn choice(
         name: &'static str,
         words: &'static [&'static str],
-        description: &'static str,
+        description: Words,
     ) -> Self {
         Self { name, alias: None, kind: Kind::Choice(words), required: false, description }
     }
 
     /// A path by the name `path`, or `file_path` as another name.
     #[must_use]
-    pub const fn path(description: &'static str) -> Self {
+    pub const fn path(description: Words) -> Self {
         Self { alias: Some("file_path"), ..Self::text("path", description) }
     }
 
     /// A path by the name `file_path`, or `path` as another name.
     #[must_use]
-    pub const fn file_path(description: &'static str) -> Self {
+    pub const fn file_path(description: Words) -> Self {
         Self { alias: Some("path"), ..Self::text("file_path", description) }
     }
 
@@ -251,10 +253,10 @@ pub fn check_size(text: &str, max_bytes: u64) -> Result<(), Failure> {
     json::check_size(text, max_bytes)
 }
 
-/// The JSON Schema of the arguments.
+/// The JSON Schema of the arguments, described in `language`.
 #[must_use]
-pub fn schema(params: &[Param]) -> Value {
-    schema::object(params)
+pub fn schema(params: &[Param], language: Language) -> Value {
+    schema::object(params, language)
 }
 
 /// A caller's word as an error repeats it.
@@ -358,10 +360,26 @@ fn check(key: &str, value: Value, kind: &Kind) -> Result<Given, Failure> {
 
 /// What one of the `edits` takes.
 const EDIT_PARAMS: [Param; 3] = [
-    Param::text("old_string", "The text to find, literally."),
-    Param::text("new_string", "The text to put in its place, literally; may be empty."),
-    Param::flag("replace_all", false, "Replace every occurrence."),
+    Param::text("old_string", OLD_STRING),
+    Param::text("new_string", NEW_STRING),
+    Param::flag("replace_all", false, REPLACE_ALL),
 ];
+
+/// The text to find.
+pub(crate) const OLD_STRING: Words = words(
+    "The text to find, literally, without the line numbers of read results.",
+    "要查找的文本，按字面匹配，不含读取结果中的行号。",
+);
+
+/// The text to put there.
+pub(crate) const NEW_STRING: Words = words(
+    "The text to put in its place, literally; may be empty.",
+    "替换后的文本，按字面使用，可以为空。",
+);
+
+/// Whether every occurrence is replaced.
+pub(crate) const REPLACE_ALL: Words =
+    words("Replace every occurrence of old_string.", "替换 old_string 的所有匹配。");
 
 fn edit(place: &str, item: Value) -> Result<GivenEdit, Failure> {
     let Value::Object(object) = item else {

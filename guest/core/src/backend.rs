@@ -4,8 +4,8 @@
 //! host. What each function does is said in `wit/reader.wit` and `wit/writer.wit`.
 
 use crate::types::{
-    BytesPage, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage, ReadOutcome,
-    ReadRequest, Removed, WriteRequest, Written,
+    BytesPage, Condition, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
+    ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
 };
 
 /// A tree of files that the tools may read.
@@ -55,6 +55,12 @@ pub trait Writer {
     /// As the WIT says.
     fn append(&self, request: &WriteRequest) -> Result<Written, ErrorCode>;
 
+    /// Begins a file in the making that is to have its place in a directory.
+    ///
+    /// # Errors
+    /// As the WIT says.
+    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode>;
+
     /// Removes a file, link or directory.
     ///
     /// # Errors
@@ -66,4 +72,19 @@ pub trait Writer {
     /// # Errors
     /// As the WIT says.
     fn rename(&self, source: &str, destination: &str, overwrite: bool) -> Result<(), ErrorCode>;
+}
+
+/// A file in the making; dropping it throws away what has not been published.
+pub trait Draft {
+    /// Puts bytes behind those it has: all of them, or none if it fails.
+    ///
+    /// # Errors
+    /// As the WIT says.
+    fn push(&mut self, content: &[u8]) -> Result<(), ErrorCode>;
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// As the WIT says.
+    fn publish(&mut self, name: &str, condition: &Condition) -> Result<Written, ErrorCode>;
 }

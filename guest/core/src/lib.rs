@@ -9,6 +9,7 @@
 //!   share.
 //! - `lines` and `search` (feature `backend`) are what a backend needs to agree with every other
 //!   backend: line windows, and which files a search sees in which order.
+//! - [`language`] holds what the built-in texts are made of: every one in each language.
 //! - [`types`] are the records of the WIT, [`limits`] every number that bounds a call.
 
 pub mod arguments;
@@ -18,11 +19,14 @@ pub mod edit;
 pub mod encoding;
 pub mod failure;
 pub mod globs;
+pub mod language;
 pub mod limits;
 #[cfg(feature = "backend")]
 pub mod lines;
 pub mod media;
+pub mod offload;
 pub mod path;
+mod prompt;
 #[cfg(feature = "backend")]
 pub mod search;
 pub mod text;

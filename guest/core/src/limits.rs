@@ -27,8 +27,9 @@ pub const DEFAULT_TIME_MS: u64 = 30_000;
 /// that stays within the time of a call.
 pub const HIDDEN_TIME_MS: u64 = 10_000;
 
-/// How many tokens a page of `read_file` may have unless the configuration says otherwise.
-pub const DEFAULT_PAGE_TOKENS: u64 = 20_000;
+/// How many tokens a result, and a page of `read_file`, may have unless the configuration says
+/// otherwise: what eino and deepagents allow.
+pub const DEFAULT_TOKENS: u64 = 20_000;
 
 /// How many bytes of UTF-8 one token is counted as.
 pub const TOKEN_BYTES: u64 = 4;
@@ -105,8 +106,18 @@ pub const MAX_SEARCH_BUFFER_BYTES: usize = 32 << 20;
 /// The largest ignore file that is read, in bytes: 1 MiB. A larger one is reported as unreadable.
 pub const MAX_IGNORE_FILE_BYTES: u64 = 1 << 20;
 
-/// The name of the directory at the root that holds off-loaded results; walks leave it out.
-pub const OFFLOAD_DIRECTORY: &str = "large_tool_result";
+/// The directory that off-loaded results are saved in unless the configuration says otherwise;
+/// walks leave it out.
+pub const DEFAULT_OFFLOAD_PATH: &str = "/large_tool_result";
+
+/// How many lines at each end of an off-loaded result its preview shows.
+pub const PREVIEW_LINES: usize = 5;
+
+/// How many characters of a line a preview shows.
+pub const PREVIEW_LINE_CHARS: usize = 1000;
+
+/// How many bytes a preview may have: 8 KiB.
+pub const PREVIEW_BYTES: usize = 8 << 10;
 
 /// Directories of version control, which walks leave out.
 pub const VCS_DIRECTORIES: [&str; 4] = [".git", ".hg", ".jj", ".svn"];

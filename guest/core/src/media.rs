@@ -6,6 +6,18 @@ pub const UNKNOWN: &str = "application/octet-stream";
 /// Images that models take as images.
 pub const SHOWN_IMAGES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 
+/// Whether content begins as an image of that type does, which must be one of [`SHOWN_IMAGES`].
+#[must_use]
+pub fn is_image(media_type: &str, content: &[u8]) -> bool {
+    match media_type {
+        "image/gif" => content.starts_with(b"GIF87a") || content.starts_with(b"GIF89a"),
+        "image/jpeg" => content.starts_with(b"\xff\xd8\xff"),
+        "image/png" => content.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/webp" => content.starts_with(b"RIFF") && content.get(8..12) == Some(b"WEBP"),
+        _ => false,
+    }
+}
+
 /// Finds the media type of content by its first bytes.
 #[cfg(feature = "backend")]
 #[must_use]

@@ -3,6 +3,7 @@
 //! The rules are those of `wit/path-resolution.md`. They are lexical; what a path meets on the way
 //! (links, files) is the backend's part.
 
+use crate::types::ErrorCode;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -142,6 +143,21 @@ impl WorkspacePath {
         } else {
             Self(self.0.get(..end).unwrap_or("/").to_owned())
         })
+    }
+
+    /// The path of the entry `name` of this directory.
+    ///
+    /// # Errors
+    /// Fails if that is no single name.
+    pub fn entry(&self, name: &str) -> Result<Self, ErrorCode> {
+        let refused = |why: String| ErrorCode::InvalidPath(why);
+        let path = Self::parse(&format!("{}/{name}", self.as_str()))
+            .map_err(|error| refused(error.to_string()))?;
+        if path.parent().as_ref() == Some(self) && path.name() == Some(name) {
+            Ok(path)
+        } else {
+            Err(refused(format!("{} is not the name of an entry", show(name))))
+        }
     }
 
     /// The path of the entry `name` of this directory.

@@ -172,6 +172,17 @@ impl JsonObject {
     }
 }
 
+/// A JSON object as text, with one more field at its end.
+#[must_use]
+pub fn with_field(mut object: String, key: &str, value: &str) -> String {
+    if object.pop() == Some('}') {
+        let comma = if object.len() > 1 { "," } else { "" };
+        let (key, value) = (serde_json::Value::from(key), serde_json::Value::from(value));
+        object.push_str(&format!("{comma}{key}:{value}}}"));
+    }
+    object
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

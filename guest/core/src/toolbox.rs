@@ -1,21 +1,26 @@
 //! A set of tools with one configuration: which are offered, under which names, and how a call
 //! finds its tool.
 
+mod check;
+
 use serde_json::json;
 
 use crate::arguments::{self, Arguments};
 use crate::backend::{Reader, Writer};
 use crate::failure::{Code, Failure};
 use crate::limits::{
-    DEFAULT_ARGUMENT_BYTES, DEFAULT_PAGE_TOKENS, DEFAULT_RESULT_BYTES, DEFAULT_TIME_MS,
-    MIN_RESULT_BYTES,
+    DEFAULT_ARGUMENT_BYTES, DEFAULT_OFFLOAD_PATH, DEFAULT_RESULT_BYTES, DEFAULT_TIME_MS,
+    DEFAULT_TOKENS,
 };
-use crate::text::pattern as shorten;
-use crate::tools::{ALL_NAMES, Answer, Context, Offered, Tool};
-use crate::types::{Config, ConfigError, ToolCall, ToolDefinition, ToolResult, ToolSetting};
+use crate::offload::{self, Output};
+use crate::prompt;
+use crate::text::{pattern as shorten, with_field};
+use crate::tools::{Answer, Context, Offered, Tool};
+use crate::types::{
+    Config, ConfigError, Language, OffloadConfig, ToolCall, ToolDefinition, ToolResult,
+};
 
-/// How long the name of a tool may be: what model providers accept.
-const MAX_TOOL_NAME_BYTES: usize = 64;
+pub use self::check::check;
 
 /// How many characters of a call's tool name a result repeats.
 const ECHOED_NAME_CHARS: usize = 128;
@@ -23,11 +28,17 @@ const ECHOED_NAME_CHARS: usize = 128;
 impl Default for Config {
     fn default() -> Self {
         Self {
+            language: Language::En,
             tools: Vec::new(),
+            offload: OffloadConfig {
+                enabled: true,
+                tokens: DEFAULT_TOKENS,
+                path: DEFAULT_OFFLOAD_PATH.to_owned(),
+                tools: Vec::new(),
+            },
             time_ms: DEFAULT_TIME_MS,
             argument_bytes: DEFAULT_ARGUMENT_BYTES,
             result_bytes: DEFAULT_RESULT_BYTES,
-            page_tokens: DEFAULT_PAGE_TOKENS,
         }
     }
 }
@@ -36,6 +47,8 @@ impl Default for Config {
 pub struct Toolbox {
     config: Config,
     offered: Vec<Offered>,
+    /// Whether there are tools that change files, offered or not.
+    writable: bool,
 }
 
 impl Toolbox {
@@ -44,44 +57,26 @@ impl Toolbox {
     /// # Errors
     /// Fails with the first field that is wrong.
     pub fn open(tools: &[&'static dyn Tool], config: Config) -> Result<Self, ConfigError> {
-        check_limits(&config)?;
-        for setting in &config.tools {
-            check_setting(setting)?;
-        }
-        let mut seen: Vec<&str> = Vec::new();
-        for setting in &config.tools {
-            if seen.contains(&setting.tool.as_str()) {
-                return Err(wrong(format!("tools.{}", setting.tool), "given twice"));
-            }
-            seen.push(&setting.tool);
-        }
-        check_names(&config)?;
-        let setting = |tool: &dyn Tool| config.tools.iter().find(|s| s.tool == tool.name());
-        let offered = tools
-            .iter()
-            .filter(|tool| setting(**tool).is_none_or(|setting| setting.enabled))
-            .map(|tool| {
-                let name = setting(*tool).and_then(|setting| setting.name.clone());
-                Offered { tool: *tool, name: name.unwrap_or_else(|| tool.name().to_owned()) }
-            })
-            .collect();
-        Ok(Self { config, offered })
+        let config = check(config)?;
+        let offered = tools.iter().filter_map(|tool| Offered::new(*tool, &config)).collect();
+        let writable = tools.iter().any(|tool| !tool.effect().read_only);
+        Ok(Self { config, offered, writable })
     }
 
     /// The tools that are offered, in a fixed order.
     #[must_use]
     pub fn definitions(&self) -> Vec<ToolDefinition> {
+        let language = self.config.language;
         self.offered
             .iter()
             .map(|offered| {
                 let effect = offered.tool.effect();
-                let setting = self.config.tools.iter().find(|s| s.tool == offered.tool.name());
-                let description = setting.and_then(|setting| setting.description.clone());
+                let description = offered.description.clone();
                 ToolDefinition {
                     name: offered.name.clone(),
-                    title: offered.tool.title().to_owned(),
-                    description: description.unwrap_or_else(|| offered.tool.description()),
-                    input_schema: arguments::schema(&offered.tool.params()).to_string(),
+                    title: offered.tool.title().get(language).to_owned(),
+                    description: description.unwrap_or_else(|| offered.tool.description(language)),
+                    input_schema: arguments::schema(&offered.tool.params(), language).to_string(),
                     output_schema: offered.tool.output().to_owned(),
                     read_only: effect.read_only,
                     destructive: effect.destructive,
@@ -91,6 +86,13 @@ impl Toolbox {
             .collect()
     }
 
+    /// A section for a system prompt that says what the tools are for, as they are configured;
+    /// empty if none is offered.
+    #[must_use]
+    pub fn prompt(&self) -> String {
+        prompt::section(&self.config, &self.offered, self.writable)
+    }
+
     /// Runs one call. A tool that fails is a result too.
     pub fn call(
         &self,
@@ -98,9 +100,43 @@ impl Toolbox {
         writer: Option<&dyn Writer>,
         call: ToolCall,
     ) -> ToolResult {
-        let answer = self.answer(reader, writer, &call);
+        let mut result = self.result(reader, writer, &call);
+        let limit = offload::limit(&self.config, &self.offered, &call.tool);
+        if limit.is_none_or(|limit| result.text.len() <= limit) {
+            return result;
+        }
+        let mut output = self.output(reader, writer, &call.tool, call.call_id.as_deref());
+        output.push(result.text.as_bytes());
+        if let Some(offloaded) = output.finish(result.is_error).offloaded {
+            result.text = offloaded.text;
+            if let Some(path) = offloaded.path {
+                result.structured = with_field(result.structured, "saved_to", &path);
+            }
+        }
+        result
+    }
+
+    /// Begins the result of a call of any tool, to keep what is too large out of a context.
+    #[must_use]
+    pub fn output<'a>(
+        &self,
+        reader: &'a dyn Reader,
+        writer: Option<&'a dyn Writer>,
+        tool: &str,
+        call_id: Option<&str>,
+    ) -> Output<'a> {
+        Output::new(reader, writer, &self.config, &self.offered, tool, call_id)
+    }
+
+    fn result(
+        &self,
+        reader: &dyn Reader,
+        writer: Option<&dyn Writer>,
+        call: &ToolCall,
+    ) -> ToolResult {
+        let answer = self.answer(reader, writer, call);
         let tool = call.tool.chars().take(ECHOED_NAME_CHARS).collect();
-        let call_id = call.call_id;
+        let call_id = call.call_id.clone();
         match answer {
             Ok(Answer { text, structured, content }) => {
                 ToolResult { tool, call_id, is_error: false, text, structured, content }
@@ -133,8 +169,11 @@ impl Toolbox {
         };
         let params = offered.tool.params();
         let mut arguments = Arguments::read(&call.arguments, &params, self.config.argument_bytes)?;
-        let context = Context::new(reader, writer, &self.config, &self.offered);
-        let answer = offered.tool.run(&context, &mut arguments)?;
+        let context = Context::new(reader, writer, &self.config, &self.offered, offered);
+        let answer = offered
+            .tool
+            .run(&context, &mut arguments)
+            .map_err(|failure| self.with_hint_of_saved_results(failure))?;
         let bytes = (answer.text.len() + answer.structured.len()) as u64;
         if bytes > self.config.result_bytes {
             return Err(Failure::new(
@@ -147,103 +186,28 @@ impl Toolbox {
         }
         Ok(answer)
     }
-}
 
-fn wrong(field: impl Into<String>, message: impl Into<String>) -> ConfigError {
-    ConfigError { field: field.into(), message: message.into() }
-}
-
-fn check_limits(config: &Config) -> Result<(), ConfigError> {
-    let positive = [
-        ("limits.time", config.time_ms),
-        ("limits.arguments", config.argument_bytes),
-        ("limits.page_tokens", config.page_tokens),
-    ];
-    for (field, value) in positive {
-        if value == 0 {
-            return Err(wrong(field, "must be more than 0"));
+    /// A saved result that is missing may have been there.
+    fn with_hint_of_saved_results(&self, mut failure: Failure) -> Failure {
+        let is_saved = failure
+            .path
+            .as_deref()
+            .and_then(|path| path.strip_prefix(self.config.offload.path.as_str()))
+            .is_some_and(|rest| rest.starts_with('/'));
+        if is_saved && failure.code == Code::NotFound {
+            failure
+                .message
+                .push_str("; saved results are removed when they are old or there is no room");
         }
+        failure
     }
-    if config.result_bytes < MIN_RESULT_BYTES {
-        return Err(wrong("limits.result", format!("must be at least {MIN_RESULT_BYTES} bytes")));
-    }
-    Ok(())
-}
-
-fn check_setting(setting: &ToolSetting) -> Result<(), ConfigError> {
-    let field = |part: &str| format!("tools.{}{part}", setting.tool);
-    if !ALL_NAMES.contains(&setting.tool.as_str()) {
-        let names = ALL_NAMES.join(", ");
-        return Err(wrong(field(""), format!("unknown tool; the tools are {names}")));
-    }
-    if let Some(name) = &setting.name {
-        let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if name.is_empty() || name.len() > MAX_TOOL_NAME_BYTES || !name.chars().all(good) {
-            return Err(wrong(
-                field(".name"),
-                format!("must be 1 to {MAX_TOOL_NAME_BYTES} of the characters A-Z a-z 0-9 _ -"),
-            ));
-        }
-    }
-    if setting.description.as_deref().is_some_and(|text| text.trim().is_empty()) {
-        return Err(wrong(field(".description"), "must not be empty"));
-    }
-    Ok(())
-}
-
-/// Checks that no two tools that are offered have one name.
-fn check_names(config: &Config) -> Result<(), ConfigError> {
-    let mut names: Vec<&str> = Vec::new();
-    for tool in ALL_NAMES {
-        let setting = config.tools.iter().find(|setting| setting.tool == tool);
-        if setting.is_some_and(|setting| !setting.enabled) {
-            continue;
-        }
-        let name = setting.and_then(|setting| setting.name.as_deref()).unwrap_or(tool);
-        if names.contains(&name) {
-            // The one with a name of its own is the one to change.
-            let culprit = config.tools.iter().find(|s| s.name.as_deref() == Some(name));
-            let culprit = culprit.map_or(tool, |setting| &setting.tool);
-            return Err(wrong(
-                format!("tools.{culprit}.name"),
-                format!("two tools have the name {name}"),
-            ));
-        }
-        names.push(name);
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::ALL_TOOLS;
-
-    fn setting(tool: &str) -> ToolSetting {
-        ToolSetting { tool: tool.to_owned(), name: None, description: None, enabled: true }
-    }
-
-    fn field(config: Config) -> String {
-        Toolbox::open(ALL_TOOLS, config).err().map(|error| error.field).unwrap_or_default()
-    }
-
-    #[test]
-    fn wrong_configurations_name_the_field() {
-        let tools = |tools| Config { tools, ..Config::default() };
-        let named = |tool, name: &str| ToolSetting { name: Some(name.to_owned()), ..setting(tool) };
-        assert_eq!(field(Config::default()), "");
-        assert_eq!(field(tools(vec![setting("shell")])), "tools.shell");
-        assert_eq!(field(tools(vec![named("ls", "")])), "tools.ls.name");
-        assert_eq!(field(tools(vec![named("ls", "a b")])), "tools.ls.name");
-        assert_eq!(field(tools(vec![named("ls", "grep")])), "tools.ls.name");
-        assert_eq!(field(tools(vec![named("ls", "x"), named("glob", "x")])), "tools.ls.name");
-        assert_eq!(field(tools(vec![setting("ls"), setting("ls")])), "tools.ls");
-        assert_eq!(field(Config { time_ms: 0, ..Config::default() }), "limits.time");
-        assert_eq!(field(Config { result_bytes: 1, ..Config::default() }), "limits.result");
-        assert_eq!(field(Config { page_tokens: 0, ..Config::default() }), "limits.page_tokens");
-        let disabled = ToolSetting { enabled: false, ..setting("grep") };
-        assert_eq!(field(tools(vec![disabled, named("ls", "grep")])), "");
-    }
+    use crate::tools::{ALL_NAMES, ALL_TOOLS};
+    use crate::types::ToolSetting;
 
     #[test]
     fn definitions_are_in_order_and_have_schemas() {
@@ -256,6 +220,31 @@ mod tests {
                 assert_eq!(schema["type"], "object");
             }
             assert!(!definition.description.is_empty());
+        }
+    }
+
+    #[test]
+    fn definitions_are_in_the_language_of_the_configuration() {
+        let own = ToolSetting {
+            tool: "ls".to_owned(),
+            name: None,
+            description: Some("Mine.".to_owned()),
+            enabled: true,
+            tokens: None,
+        };
+        for language in [Language::En, Language::Zh] {
+            let config = Config { language, tools: vec![own.clone()], ..Config::default() };
+            let toolbox = Toolbox::open(ALL_TOOLS, config).expect("a good one");
+            for (definition, tool) in toolbox.definitions().into_iter().zip(ALL_TOOLS) {
+                assert_eq!(definition.title, tool.title().get(language));
+                let schema = arguments::schema(&tool.params(), language).to_string();
+                assert_eq!(definition.input_schema, schema);
+                let description = match tool.name() {
+                    "ls" => "Mine.".to_owned(),
+                    _ => tool.description(language),
+                };
+                assert_eq!(definition.description, description);
+            }
         }
     }
 }

@@ -9,11 +9,13 @@ mod ls;
 mod move_file;
 mod pages;
 mod read_file;
+mod wording;
 mod write_file;
 
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
-use crate::types::Image;
+use crate::language::Words;
+use crate::types::{Language, Media};
 pub use context::{Context, Offered};
 
 /// The tools that change nothing, in the order they are offered.
@@ -41,10 +43,13 @@ pub trait Tool: Sync {
     fn name(&self) -> &'static str;
 
     /// A short name for people.
-    fn title(&self) -> &'static str;
+    fn title(&self) -> Words;
 
-    /// What it does, for the model.
-    fn description(&self) -> String;
+    /// What it does, for the model. Names no other tool, since that may have another name.
+    fn description(&self, language: Language) -> String;
+
+    /// When to use it: one clause for a prompt, without a full stop.
+    fn hint(&self) -> Words;
 
     /// The arguments it takes.
     fn params(&self) -> Vec<Param>;
@@ -54,6 +59,11 @@ pub trait Tool: Sync {
 
     /// What a call can do.
     fn effect(&self) -> Effect;
+
+    /// Whether its result is a page that says how to go on. Such a result is never off-loaded.
+    fn shows_pages(&self) -> bool {
+        false
+    }
 
     /// Runs one call.
     ///
@@ -86,7 +96,7 @@ pub struct Answer {
     /// The same as a JSON object.
     pub structured: String,
     /// Images.
-    pub content: Vec<Image>,
+    pub content: Vec<Media>,
 }
 
 impl Answer {
@@ -95,3 +105,6 @@ impl Answer {
         Self { text, structured, content: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests;

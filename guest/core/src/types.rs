@@ -110,6 +110,12 @@ choices! {
         Other(Option<String>) as "other",
     }
 
+    /// A language for people and models.
+    enumeration Language {
+        En as "en",
+        Zh as "zh",
+    }
+
     /// What an entry of a directory is.
     enumeration FileKind {
         File as "file",
@@ -220,6 +226,7 @@ records! {
         path: String,
         pattern: String,
         include_ignored as "include-ignored": bool,
+        offload_path as "offload-path": String,
         order: FileOrder,
         offset: u64,
         limit: u64,
@@ -256,6 +263,7 @@ records! {
         glob: Option<String>,
         file_type as "file-type": Option<String>,
         include_ignored as "include-ignored": bool,
+        offload_path as "offload-path": String,
         mode: GrepMode,
         before: u32,
         after: u32,
@@ -316,15 +324,32 @@ records! {
         name: Option<String>,
         description: Option<String>,
         enabled: bool,
+        tokens: Option<u64>,
+    }
+
+    /// How the results of a tool of others are treated, where that differs from other tools.
+    ResultSetting {
+        tool: String,
+        enabled: bool,
+        tokens: Option<u64>,
+    }
+
+    /// What happens to results that are too large to show.
+    OffloadConfig {
+        enabled: bool,
+        tokens: u64,
+        path: String,
+        tools: Vec<ResultSetting>,
     }
 
     /// How a toolbox behaves.
     Config {
+        language: Language,
         tools: Vec<ToolSetting>,
+        offload: OffloadConfig,
         time_ms as "time-ms": u64,
         argument_bytes as "argument-bytes": u64,
         result_bytes as "result-bytes": u64,
-        page_tokens as "page-tokens": u64,
     }
 
     /// What is wrong with a configuration.
@@ -352,8 +377,8 @@ records! {
         call_id as "call-id": Option<String>,
     }
 
-    /// An image that belongs to a result.
-    Image {
+    /// An image, or another part of a result that is not text.
+    Media {
         media_type as "media-type": String,
         data: Vec<u8>,
     }
@@ -365,7 +390,22 @@ records! {
         is_error as "is-error": bool,
         text: String,
         structured: String,
-        content: Vec<Image>,
+        content: Vec<Media>,
+    }
+
+    /// A result whose text was too large to show.
+    Offloaded {
+        text: String,
+        notice: String,
+        path: Option<String>,
+        size: Filesize,
+        saved: Filesize,
+    }
+
+    /// How a result ended.
+    OutputEnd {
+        rest: Vec<u8>,
+        offloaded: Option<Offloaded>,
     }
 }
 

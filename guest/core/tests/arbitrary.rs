@@ -89,7 +89,7 @@ proptest! {
     ) {
         let request = GrepRequest {
             path: "/".to_owned(), pattern, literal, ignore_case: false, multiline, glob: None,
-            file_type: None, include_ignored: false,
+            file_type: None, include_ignored: false, offload_path: "/large_tool_result".to_owned(),
             mode: if content_mode { GrepMode::Content } else { GrepMode::Count },
             before: 1, after: 1, offset: 0, limit: 10, max_bytes: 10_000, line_chars, time_ms: 10_000,
         };

@@ -2,13 +2,13 @@
 
 use handhold_core::backend::Reader;
 #[cfg(feature = "write")]
-use handhold_core::backend::Writer;
+use handhold_core::backend::{Draft, Writer};
 use handhold_core::types::{
     BytesPage, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage, ReadOutcome,
     ReadRequest,
 };
 #[cfg(feature = "write")]
-use handhold_core::types::{Removed, WriteRequest, Written};
+use handhold_core::types::{Condition, Removed, WriteRequest, Written};
 
 use crate::bindings::handhold::fs::reader;
 #[cfg(feature = "write")]
@@ -49,11 +49,26 @@ impl Writer for Imports {
         writer::append(request)
     }
 
+    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+        writer::Draft::open(directory).map(|draft| Box::new(draft) as Box<dyn Draft>)
+    }
+
     fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {
         writer::remove(path, recursive)
     }
 
     fn rename(&self, source: &str, destination: &str, overwrite: bool) -> Result<(), ErrorCode> {
         writer::rename(source, destination, overwrite)
+    }
+}
+
+#[cfg(feature = "write")]
+impl Draft for writer::Draft {
+    fn push(&mut self, content: &[u8]) -> Result<(), ErrorCode> {
+        writer::Draft::push(self, content)
+    }
+
+    fn publish(&mut self, name: &str, condition: &Condition) -> Result<Written, ErrorCode> {
+        writer::Draft::publish(self, name, condition)
     }
 }

@@ -19,8 +19,12 @@ Examples:
       Take the arguments from standard input.
   handhold batch --memory < calls.jsonl
       Run many calls on a workspace that exists only meanwhile.
+  curl -s https://example.com | handhold offload --call-id call_7 --tool web_fetch
+      Print what a model should see of a large result: it is saved, and a preview names the file.
   handhold tools --format openai
       Print the definitions for a model.
+  handhold prompt
+      Print a section for a system prompt that says what the tools are for.
   handhold component file-tools --imports
       Show what the component can reach: its imports are its authority.
 
@@ -39,8 +43,12 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Run calls from standard input, one JSON object a line, and print their results in order
     Batch(BatchArgs),
+    /// Take any tool's result from standard input and print what the model should see of it
+    Offload(OffloadArgs),
     /// Print the definitions of the tools
     Tools(ToolsArgs),
+    /// Print a section for a system prompt
+    Prompt(PromptArgs),
     /// Write a component to a file, or show what it imports
     Component(ComponentArgs),
 }
@@ -106,6 +114,34 @@ pub(crate) struct BatchArgs {
     /// How many calls run at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+A result within the limit is printed as it is, byte for byte. A larger one is saved in the workspace
+and replaced by a notice with its size, its path, how to read it, and its first and last lines. If
+it cannot be saved, the notice says why.")]
+pub(crate) struct OffloadArgs {
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgs,
+
+    /// Your own name for the call, which names the file [default: the content does]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(crate) call_id: Option<String>,
+
+    /// The tool that gave the result
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) tool: String,
+
+    /// The tool failed, and a notice has to say so
+    #[arg(long)]
+    pub(crate) is_error: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct PromptArgs {
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgs,
 }
 
 #[derive(Args)]

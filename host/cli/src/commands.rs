@@ -3,4 +3,6 @@
 pub(crate) mod batch;
 pub(crate) mod call;
 pub(crate) mod component;
+pub(crate) mod offload;
+pub(crate) mod prompt;
 pub(crate) mod tools;

@@ -16,6 +16,8 @@ fn main() -> ExitCode {
     let run = match cli.command {
         Command::Call(call) => commands::call::run(call),
         Command::Batch(batch) => commands::batch::run(batch),
+        Command::Offload(offload) => commands::offload::run(offload),
+        Command::Prompt(prompt) => commands::prompt::run(prompt),
         Command::Tools(tools) => commands::tools::run(tools),
         Command::Component(component) => commands::component::run(component),
     };

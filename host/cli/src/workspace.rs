@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use handhold::backends::{AgentFiles, IdError, Memory};
-use handhold::{Settings, Toolbox, Workspace};
+use handhold::{Access, Settings, Toolbox, Workspace};
 use handhold_artifact::{FILE_TOOLS, READ_TOOLS};
 
 use crate::args::WorkspaceArgs;
@@ -18,7 +18,7 @@ const DEFAULT_ROOT: &str = "agent_files";
 pub(crate) struct Hands {
     pub(crate) toolbox: Toolbox,
     store: Store,
-    read_only: bool,
+    access: Access,
 }
 
 enum Store {
@@ -33,6 +33,7 @@ impl Hands {
         let mut builder = Toolbox::builder()
             .config(settings.config)
             .memory(settings.memory_bytes)
+            .retention(settings.retention)
             .concurrent_calls(calls);
         builder = if args.read_only {
             builder.read_tools(READ_TOOLS.component)
@@ -49,7 +50,12 @@ impl Hands {
             let root = args.root.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_ROOT));
             Store::Directory(AgentFiles::at_ambient_path(root))
         };
-        Ok(Self { toolbox, store, read_only: args.read_only })
+        Ok(Self { toolbox, store, access: access(args) })
+    }
+
+    /// What calls may do.
+    pub(crate) fn access(&self) -> Access {
+        self.access
     }
 
     /// The workspace of a thread.
@@ -68,8 +74,13 @@ impl Hands {
                 Workspace::new(threads.entry(key).or_default().clone())
             }
         };
-        Ok(if self.read_only { workspace.read_only() } else { workspace })
+        Ok(if self.access == Access::ReadOnly { workspace.read_only() } else { workspace })
     }
+}
+
+/// What calls may do.
+fn access(args: &WorkspaceArgs) -> Access {
+    if args.read_only { Access::ReadOnly } else { Access::ReadWrite }
 }
 
 /// What the configuration file says; without one, everything is as it is built in.

@@ -12,13 +12,13 @@ use handhold_core::lines::read_window;
 use handhold_core::path::WorkspacePath;
 use handhold_core::search::{self, Base, Budget};
 use handhold_core::types::{
-    BytesPage, ErrorCode, FileInfo, FileKind, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
-    ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
+    BytesPage, Condition, ErrorCode, FileInfo, FileKind, GlobPage, GlobRequest, GrepPage,
+    GrepRequest, LsPage, ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
 };
 
 use self::tree::MemoryTree;
 use super::{MAX_READ_BYTES, blocking};
-use crate::backend::Backend;
+use crate::backend::{Backend, Draft};
 
 /// A workspace in memory, empty at first and gone with the last handle.
 ///
@@ -80,6 +80,12 @@ impl Memory {
             None if path.is_root() => Err(ErrorCode::IsDirectory),
             None => Err(ErrorCode::NotFound),
         }
+    }
+
+    fn write_file(&self, request: WriteRequest, append: bool) -> Result<Written, ErrorCode> {
+        let WriteRequest { path, mut content, condition, dry_run } = request;
+        let how = How { condition: &condition, append, dry_run };
+        self.write_state().put(&parse(&path)?, &mut content, how)
     }
 
     /// Whether a search starts at a file.
@@ -146,32 +152,66 @@ impl State {
         }
     }
 
-    fn put(&mut self, request: WriteRequest, append: bool) -> Result<Written, ErrorCode> {
-        let path = parse(&request.path)?;
-        let before = match self.find(&path)? {
+    /// Writes a file; takes the content out if it does.
+    fn put(
+        &mut self,
+        path: &WorkspacePath,
+        content: &mut Vec<u8>,
+        how: How<'_>,
+    ) -> Result<Written, ErrorCode> {
+        let before = match self.find(path)? {
             Some(Node::Directory { .. }) => return Err(ErrorCode::IsDirectory),
             None if path.is_root() => return Err(ErrorCode::IsDirectory),
             Some(Node::File(file)) => Some(file.clone()),
             None => None,
         };
-        request.condition.check(before.as_ref().map(File::version).as_deref())?;
+        how.condition.check(before.as_ref().map(File::version).as_deref())?;
         let previous_size = before.as_ref().map(|file| file.content.len() as u64);
-        let content = match &before {
-            Some(file) if append => [file.content.as_slice(), &request.content].concat(),
-            _ => request.content,
-        };
-        let size = content.len() as u64;
-        if request.dry_run {
+        let kept = before.as_ref().filter(|_| how.append).map(|file| file.content.as_slice());
+        let size = (kept.map_or(0, <[u8]>::len) + content.len()) as u64;
+        if how.dry_run {
             let version = before.map(|file| file.version()).unwrap_or_default();
             return Ok(Written { size, previous_size, version });
         }
-        self.make_parents(&path);
+        let content = match kept {
+            Some(kept) => [kept, content.as_slice()].concat(),
+            None => std::mem::take(content),
+        };
+        self.make_parents(path);
         self.writes += 1;
         let file =
             File { content: Arc::new(content), version: self.writes, modified: SystemTime::now() };
         let version = file.version();
         self.nodes.insert(path.relative().to_owned(), Node::File(file));
         Ok(Written { size, previous_size, version })
+    }
+}
+
+/// How a file is written.
+struct How<'a> {
+    condition: &'a Condition,
+    append: bool,
+    dry_run: bool,
+}
+
+/// A file in the making.
+struct MemoryDraft {
+    memory: Memory,
+    directory: WorkspacePath,
+    content: Vec<u8>,
+}
+
+#[async_trait]
+impl Draft for MemoryDraft {
+    async fn push(&mut self, content: Vec<u8>) -> Result<(), ErrorCode> {
+        self.content.extend_from_slice(&content);
+        Ok(())
+    }
+
+    async fn publish(&mut self, name: &str, condition: Condition) -> Result<Written, ErrorCode> {
+        let how = How { condition: &condition, append: false, dry_run: false };
+        let path = self.directory.entry(name)?;
+        self.memory.write_state().put(&path, &mut self.content, how)
     }
 }
 
@@ -266,11 +306,16 @@ impl Backend for Memory {
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
-        self.write_state().put(request, false)
+        self.write_file(request, false)
     }
 
     async fn append(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
-        self.write_state().put(request, true)
+        self.write_file(request, true)
+    }
+
+    async fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+        let directory = parse(directory)?;
+        Ok(Box::new(MemoryDraft { memory: self.clone(), directory, content: Vec::new() }))
     }
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {

@@ -12,6 +12,7 @@
 //! between two steps makes a step fail; it cannot redirect it.
 
 mod change;
+mod draft;
 mod errors;
 mod names;
 mod read;
@@ -32,11 +33,12 @@ use handhold_core::types::{
     ReadRequest, Removed, WriteRequest, Written,
 };
 
+use self::draft::ThreadDraft;
 pub use self::names::IdError;
 pub use self::root::AgentFiles;
 use self::root::Root;
 use super::blocking;
-use crate::backend::Backend;
+use crate::backend::{Backend, Draft};
 
 /// The workspace of one thread in a directory; made by [`AgentFiles::thread`].
 ///
@@ -93,6 +95,10 @@ impl Backend for ThreadDir {
     async fn append(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
         let this = self.clone();
         blocking::run(move |cancelled| this.put(&request, true, cancelled)).await
+    }
+
+    async fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+        Ok(Box::new(ThreadDraft::open(self.clone(), parse(directory)?).await?))
     }
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use handhold::backends::{AgentFiles, Memory};
-use handhold::{Settings, ToolCall, Toolbox, Workspace};
+use handhold::{Block, HandedResult, Settings, ToolCall, Toolbox, Workspace};
 use handhold_artifact::{FILE_TOOLS, READ_TOOLS};
+use serde_json::Value;
 
-use super::{Answer, FrontEnd, Session, is_root};
+use super::{Answer, FrontEnd, Handed, HandedBlock, Session, is_root, show_media};
 use crate::case::Case;
 use crate::strict::Strict;
 use crate::world::{Directory, THREAD, World};
@@ -33,6 +34,7 @@ pub fn toolbox(settings: &Settings) -> Result<Toolbox> {
         .file_tools(FILE_TOOLS.component)
         .config(settings.config.clone())
         .memory(settings.memory_bytes)
+        .retention(settings.retention)
         .concurrent_calls(64)
         .code_cache(scratch_dir().join("code"))
         .build()?)
@@ -49,6 +51,7 @@ impl FrontEnd for Component {
 
     fn can(&self, need: &str) -> bool {
         match self {
+            _ if matches!(need, "blocks" | "streams") => true,
             Self::Memory | Self::Strict => false,
             Self::Directory => need != "unprivileged" || !is_root(),
         }
@@ -84,22 +87,78 @@ struct ComponentSession {
     workspace: Workspace,
 }
 
+impl ComponentSession {
+    fn toolbox(&self) -> &Toolbox {
+        match &self.toolbox {
+            Tools::Shared(toolbox) => toolbox,
+            Tools::Own(toolbox) => toolbox.as_ref(),
+        }
+    }
+
+    /// Hands over a text piece by piece; what a model has seen then.
+    async fn pass_on(&self, handed: &Handed<'_>, piece: usize) -> Result<String> {
+        let (tool, call_id) = (handed.tool, handed.call_id);
+        let mut output = self.toolbox().output(&self.workspace, tool, call_id).await?;
+        let mut passed_on = Vec::new();
+        for piece in handed.text()?.chunks(piece) {
+            passed_on.append(&mut output.push(piece).await?);
+        }
+        let end = output.finish(handed.is_error).await?;
+        passed_on.extend(end.rest);
+        let notice = end.offloaded.map(|offloaded| offloaded.notice);
+        Ok(String::from_utf8_lossy(&passed_on).into_owned() + &notice.unwrap_or_default())
+    }
+
+    /// Hands over a whole result; what a model sees then.
+    async fn replace(&self, handed: &Handed<'_>) -> Result<String> {
+        let content: Result<Vec<Block>> = handed
+            .blocks
+            .iter()
+            .map(|block| match block {
+                HandedBlock::Text(text) => Ok(Block::Text(String::from_utf8(text.clone())?)),
+                HandedBlock::Media(media) => Ok(Block::Media(media.clone())),
+            })
+            .collect();
+        let result = HandedResult {
+            tool: handed.tool.to_owned(),
+            call_id: handed.call_id.map(str::to_owned),
+            is_error: handed.is_error,
+            content: content?,
+        };
+        let result = self.toolbox().offload(&self.workspace, result).await;
+        ensure!(result.is_error == handed.is_error, "is_error has changed");
+        ensure!(result.tool == handed.tool, "the name of the tool has changed");
+        ensure!(result.call_id.as_deref() == handed.call_id, "the id has changed");
+        let shown = result.content.iter().map(|block| match block {
+            Block::Text(text) => text.clone(),
+            Block::Media(media) => show_media(media),
+        });
+        Ok(shown.collect::<Vec<_>>().join("\n"))
+    }
+}
+
 impl Session for ComponentSession {
-    fn call(&mut self, tool: &str, arguments: &str) -> Result<Answer> {
+    fn call(&mut self, tool: &str, arguments: &str, call_id: &str) -> Result<Answer> {
         let call = ToolCall {
             tool: tool.to_owned(),
             arguments: arguments.to_owned(),
-            call_id: Some("call".to_owned()),
+            call_id: Some(call_id.to_owned()),
         };
-        let toolbox = match &self.toolbox {
-            Tools::Shared(toolbox) => toolbox,
-            Tools::Own(toolbox) => toolbox.as_ref(),
-        };
-        let result = runtime().block_on(toolbox.call(&self.workspace, call));
+        let result = runtime().block_on(self.toolbox().call(&self.workspace, call));
         Ok(Answer {
             is_error: result.is_error,
             text: result.text,
             structured: serde_json::from_str(&result.structured)?,
         })
+    }
+
+    fn hand_over(&mut self, handed: &Handed<'_>) -> Result<Answer> {
+        let text = runtime().block_on(async {
+            match handed.pieces {
+                Some(piece) => self.pass_on(handed, piece).await,
+                None => self.replace(handed).await,
+            }
+        })?;
+        Ok(Answer { is_error: handed.is_error, text, structured: Value::Null })
     }
 }

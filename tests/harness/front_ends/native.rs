@@ -3,16 +3,17 @@
 use anyhow::{Result, anyhow};
 use handhold::Settings;
 use handhold::backend::{
-    Backend as _, BytesPage, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
-    ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
+    Backend as _, BytesPage, Condition, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest,
+    LsPage, ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
 };
 use handhold::backends::Memory;
-use handhold_core::backend::{Reader, Writer};
+use handhold_core::backend::{Draft, Reader, Writer};
 use handhold_core::toolbox::Toolbox;
 use handhold_core::tools::{ALL_TOOLS, READ_TOOLS};
 use handhold_core::types::ToolCall;
+use serde_json::Value;
 
-use super::{Answer, FrontEnd, Session};
+use super::{Answer, FrontEnd, Handed, HandedBlock, Session, show_media};
 use crate::case::Case;
 use crate::runtime;
 use crate::world::World;
@@ -25,8 +26,8 @@ impl FrontEnd for Native {
         "core+memory"
     }
 
-    fn can(&self, _: &str) -> bool {
-        false
+    fn can(&self, need: &str) -> bool {
+        matches!(need, "blocks" | "streams")
     }
 
     fn open(&self, case: &Case) -> Result<(World, Box<dyn Session>)> {
@@ -48,11 +49,11 @@ struct NativeSession {
 }
 
 impl Session for NativeSession {
-    fn call(&mut self, tool: &str, arguments: &str) -> Result<Answer> {
+    fn call(&mut self, tool: &str, arguments: &str, call_id: &str) -> Result<Answer> {
         let call = ToolCall {
             tool: tool.to_owned(),
             arguments: arguments.to_owned(),
-            call_id: Some("call".to_owned()),
+            call_id: Some(call_id.to_owned()),
         };
         let writer = self.writes.then_some(&self.backend as &dyn Writer);
         let result = self.toolbox.call(&self.backend, writer, call);
@@ -61,6 +62,40 @@ impl Session for NativeSession {
             text: result.text,
             structured: serde_json::from_str(&result.structured)?,
         })
+    }
+
+    fn hand_over(&mut self, handed: &Handed<'_>) -> Result<Answer> {
+        let writer = self.writes.then_some(&self.backend as &dyn Writer);
+        let mut output = self.toolbox.output(&self.backend, writer, handed.tool, handed.call_id);
+        let mut passed_on = Vec::new();
+        let mut places = Vec::new();
+        for block in &handed.blocks {
+            places.push(match block {
+                HandedBlock::Text(text) => {
+                    output.next_block();
+                    for piece in text.chunks(handed.pieces.unwrap_or(usize::MAX)) {
+                        passed_on.append(&mut output.push(piece));
+                    }
+                    None
+                }
+                HandedBlock::Media(media) => {
+                    Some(output.media(media).unwrap_or_else(|| show_media(media)))
+                }
+            });
+        }
+        let end = output.finish(handed.is_error);
+        passed_on.extend(end.rest);
+        let mut text = match end.offloaded {
+            None => Some(String::from_utf8_lossy(&passed_on).into_owned()),
+            Some(offloaded) if handed.pieces.is_some() => {
+                Some(String::from_utf8(passed_on)? + &offloaded.notice)
+            }
+            Some(offloaded) => Some(offloaded.text),
+        };
+        // The text stands where its first block was.
+        let lines: Vec<String> =
+            places.into_iter().filter_map(|place| place.or_else(|| text.take())).collect();
+        Ok(Answer { is_error: handed.is_error, text: lines.join("\n"), structured: Value::Null })
     }
 }
 
@@ -98,11 +133,29 @@ impl Writer for Blocking {
         runtime().block_on(self.0.append(request.clone()))
     }
 
+    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+        let draft = runtime().block_on(self.0.draft(directory))?;
+        Ok(Box::new(BlockingDraft(draft)))
+    }
+
     fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {
         runtime().block_on(self.0.remove(path, recursive))
     }
 
     fn rename(&self, source: &str, destination: &str, overwrite: bool) -> Result<(), ErrorCode> {
         runtime().block_on(self.0.rename(source, destination, overwrite))
+    }
+}
+
+/// A draft of the host as one of the rules.
+struct BlockingDraft(Box<dyn handhold::backend::Draft>);
+
+impl Draft for BlockingDraft {
+    fn push(&mut self, content: &[u8]) -> Result<(), ErrorCode> {
+        runtime().block_on(self.0.push(content.to_vec()))
+    }
+
+    fn publish(&mut self, name: &str, condition: &Condition) -> Result<Written, ErrorCode> {
+        runtime().block_on(self.0.publish(name, condition.clone()))
     }
 }

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{EDIT_PARAMS, Kind, Param};
+use crate::types::Language;
 
 /// The schema of an object with these arguments.
-pub(super) fn object(params: &[Param]) -> Value {
+pub(super) fn object(params: &[Param], language: Language) -> Value {
     let properties: Map<String, Value> =
-        params.iter().map(|param| (param.name.to_owned(), property(param))).collect();
+        params.iter().map(|param| (param.name.to_owned(), property(param, language))).collect();
     let required: Vec<&str> =
         params.iter().filter(|param| param.required).map(|param| param.name).collect();
     let mut schema = Map::new();
@@ -20,7 +21,7 @@ pub(super) fn object(params: &[Param]) -> Value {
     Value::Object(schema)
 }
 
-fn property(param: &Param) -> Value {
+fn property(param: &Param, language: Language) -> Value {
     let mut schema = Map::new();
     let mut put = |key: &str, value: Value| schema.insert(key.to_owned(), value);
     match &param.kind {
@@ -51,9 +52,9 @@ fn property(param: &Param) -> Value {
         Kind::Edits => {
             put("type", json!("array"));
             put("minItems", json!(1));
-            put("items", object(&EDIT_PARAMS));
+            put("items", object(&EDIT_PARAMS, language));
         }
     }
-    put("description", json!(param.description));
+    put("description", json!(param.description.get(language)));
     Value::Object(schema)
 }

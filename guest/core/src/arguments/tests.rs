@@ -1,11 +1,11 @@
 use super::*;
 
 const PARAMS: [Param; 5] = [
-    Param::file_path("a path"),
-    Param::integer("limit", 1, Some(10), "a limit"),
-    Param::flag("all", false, "a flag"),
-    Param::choice("mode", &["one", "two"], "a mode"),
-    Param { kind: Kind::Edits, ..Param::text("edits", "edits").optional() },
+    Param::file_path(words("a path", "路径")),
+    Param::integer("limit", 1, Some(10), words("a limit", "上限")),
+    Param::flag("all", false, words("a flag", "开关")),
+    Param::choice("mode", &["one", "two"], words("a mode", "模式")),
+    Param { kind: Kind::Edits, ..Param::text("edits", words("edits", "编辑")).optional() },
 ];
 
 fn read(text: &str) -> Result<Arguments, String> {
@@ -79,8 +79,20 @@ fn size_and_depth_are_checked_before_parsing() {
 
 #[test]
 fn the_schema_names_what_is_required() {
-    let schema = schema(&PARAMS);
+    let schema = schema(&PARAMS, Language::En);
     assert_eq!(schema["required"], json!(["file_path"]));
     assert_eq!(schema["properties"]["limit"]["default"], json!(10));
     assert_eq!(schema["additionalProperties"], json!(false));
+}
+
+#[test]
+fn the_schema_is_described_in_the_language() {
+    for (language, flag, old) in
+        [(Language::En, "a flag", OLD_STRING.en), (Language::Zh, "开关", OLD_STRING.zh)]
+    {
+        let properties = &schema(&PARAMS, language)["properties"];
+        assert_eq!(properties["all"]["description"], json!(flag));
+        let edit = &properties["edits"]["items"]["properties"];
+        assert_eq!(edit["old_string"]["description"], json!(old));
+    }
 }

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Mutex, PoisonError};
 
 use super::tree::{Base, Tree, TreeEntry};
-use super::walk::{Candidate, Seen, Visitor, is_gone, walk};
+use super::walk::{Candidate, Scope, Seen, Visitor, is_gone, walk};
 use super::{Budget, storage_error};
 use crate::globs::GlobRule;
 use crate::types::{ErrorCode, FileKind, FileOrder, GlobPage, GlobRequest, WalkReport};
@@ -31,10 +31,10 @@ pub fn glob<T: Tree>(
     let wanted = request.limit.min(request.max_bytes / 2 + 1);
     let keep = usize::try_from(request.offset.saturating_add(wanted)).unwrap_or(usize::MAX);
     let finder = Finder { rule: &rule, request, keep, found: Mutex::new(Found::default()) };
+    let scope = Scope::new(request.include_ignored, &request.offload_path);
     let report = match rule.literal_path() {
         Some(path) => named_file(tree, base, &path, &finder)?,
-        None => walk(tree, base, request.include_ignored, budget, &finder)
-            .map_err(|error| storage_error(&error))?,
+        None => walk(tree, base, scope, budget, &finder).map_err(|error| storage_error(&error))?,
     };
     let mut found = finder.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.trim(keep);

@@ -6,7 +6,7 @@ use super::content::{LINE_OVERHEAD, MAX_MATCH_LINES, Plan, Scratch, Searched};
 use super::find::{Named, named_entry, unreadable};
 use super::hits::{FileHits, Hits, Sorted};
 use super::tree::{Base, Tree};
-use super::walk::{Candidate, Seen, Visitor, walk};
+use super::walk::{Candidate, Scope, Seen, Visitor, walk};
 use super::{Budget, pattern, storage_error};
 use crate::globs::GlobRule;
 use crate::limits::MAX_PATH_BYTES;
@@ -61,12 +61,15 @@ pub fn grep<T: Tree>(
         Some(path) => match named_entry(tree, base, &path)? {
             Named::File(real) => {
                 let base = Base { real: &real, shown: &path, is_file: true };
-                walk(tree, base, true, budget, &search)
+                walk(tree, base, Scope::new(true, ""), budget, &search)
             }
             Named::Nothing => Ok(WalkReport::default()),
             Named::Unreadable => Ok(unreadable(&path)),
         },
-        None => walk(tree, base, request.include_ignored, budget, &search),
+        None => {
+            let scope = Scope::new(request.include_ignored, &request.offload_path);
+            walk(tree, base, scope, budget, &search)
+        }
     }
     .map_err(|error| storage_error(&error))?;
     let page = page(search.hits.into_sorted(), request, limit, report);

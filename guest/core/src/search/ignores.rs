@@ -10,7 +10,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::tree::{Tree, TreeEntry, join};
-use crate::limits::{MAX_IGNORE_FILE_BYTES, OFFLOAD_DIRECTORY, VCS_DIRECTORIES};
+use crate::limits::{MAX_IGNORE_FILE_BYTES, VCS_DIRECTORIES};
 use crate::types::FileKind;
 
 const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
@@ -70,14 +70,15 @@ impl Ignores {
     }
 }
 
-/// Whether a walk leaves out the entry at `path`.
+/// Whether a walk leaves out the entry at `path`; `offloaded` is the directory of results.
 pub(super) fn is_left_out(
     rules: Option<&Ignores>,
+    offloaded: &OsStr,
     path: &OsStr,
     name: &OsStr,
     is_dir: bool,
 ) -> bool {
-    if is_dir && (path == OFFLOAD_DIRECTORY || VCS_DIRECTORIES.iter().any(|vcs| name == *vcs)) {
+    if is_dir && (path == offloaded || VCS_DIRECTORIES.iter().any(|vcs| name == *vcs)) {
         return true;
     }
     rules.is_some_and(|rules| rules.excludes(&from_root(path), is_dir))

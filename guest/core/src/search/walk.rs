@@ -72,6 +72,21 @@ pub(super) enum Seen {
     Stopped,
 }
 
+/// Which files a walk sees.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    include_ignored: bool,
+    /// The directory of off-loaded results, relative to the root.
+    offloaded: &'a OsStr,
+}
+
+impl<'a> Scope<'a> {
+    /// The files that a request is for.
+    pub(super) fn new(include_ignored: bool, offload_path: &'a str) -> Self {
+        Self { include_ignored, offloaded: OsStr::new(offload_path.trim_start_matches('/')) }
+    }
+}
+
 /// Walks what lies at `base`.
 ///
 /// # Errors
@@ -79,7 +94,7 @@ pub(super) enum Seen {
 pub(super) fn walk<T: Tree, V: Visitor<T>>(
     tree: &T,
     base: Base<'_>,
-    include_ignored: bool,
+    scope: Scope<'_>,
     budget: &Budget<'_>,
     visitor: &V,
 ) -> io::Result<WalkReport> {
@@ -87,7 +102,7 @@ pub(super) fn walk<T: Tree, V: Visitor<T>>(
         tree,
         visitor,
         budget,
-        include_ignored,
+        scope,
         real: OsStr::new(base.real),
         shown: OsStr::new(base.shown),
         queue: Mutex::new(Queue { pending: Vec::new(), working: 0, over: false }),
@@ -123,7 +138,7 @@ struct Walk<'a, T: Tree, V: Visitor<T>> {
     tree: &'a T,
     visitor: &'a V,
     budget: &'a Budget<'a>,
-    include_ignored: bool,
+    scope: Scope<'a>,
     real: &'a OsStr,
     shown: &'a OsStr,
     queue: Mutex<Queue>,
@@ -287,7 +302,7 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         scratch: &mut V::Scratch,
         notes: &mut Unordered,
     ) {
-        let ignores = if self.include_ignored {
+        let ignores = if self.scope.include_ignored {
             None
         } else {
             let mut unreadable = Vec::new();
@@ -304,9 +319,10 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
                 continue;
             }
             let ruled = is_dir || (ignores.is_some() && !self.visitor.lifts_ignores_of_files());
-            if ruled && !self.include_ignored {
+            if ruled && !self.scope.include_ignored {
                 let full = join(path, &entry.name);
-                if is_left_out(ignores.as_deref(), &full, &entry.name, is_dir) {
+                if is_left_out(ignores.as_deref(), self.scope.offloaded, &full, &entry.name, is_dir)
+                {
                     notes.report.ignored = true;
                     continue;
                 }
@@ -390,7 +406,7 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
 
     /// The rules above the base. Who names a thing means it: if they exclude the base, none.
     fn rules_above(&self, notes: &mut Unordered) -> Option<Arc<Ignores>> {
-        if self.include_ignored {
+        if self.scope.include_ignored {
             return None;
         }
         let mut rules: Option<Arc<Ignores>> = None;
@@ -407,7 +423,7 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
             }
             let name = OsStr::new(name);
             here = join(&here, name);
-            if is_left_out(rules.as_deref(), &here, name, true) {
+            if is_left_out(rules.as_deref(), self.scope.offloaded, &here, name, true) {
                 return None;
             }
         }

@@ -3,7 +3,9 @@
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
+use crate::language::{Words, words};
 use crate::text::{JsonObject, counted};
+use crate::types::Language;
 
 /// The tool.
 pub(super) struct DeleteFile;
@@ -13,20 +15,30 @@ impl Tool for DeleteFile {
         "delete_file"
     }
 
-    fn title(&self) -> &'static str {
-        "Delete a file or directory"
+    fn title(&self) -> Words {
+        words("Delete a file or directory", "删除文件或目录")
     }
 
-    fn description(&self) -> String {
-        "Deletes a file, a symbolic link (not what it points to), or a directory. A directory with \
-         entries needs recursive."
-            .to_owned()
+    fn description(&self, language: Language) -> String {
+        words(
+            "Deletes a file, a symbolic link (not what it points to), or a directory. A directory with \
+             entries needs recursive.", 
+            "删除文件、符号链接（不影响其指向的内容）或目录。非空目录需要设置 recursive。",
+        ).get(language).to_owned()
+    }
+
+    fn hint(&self) -> Words {
+        words("remove a file or a directory", "删除文件或目录")
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::path("What to delete."),
-            Param::flag("recursive", false, "Delete a directory with all that is in it."),
+            Param::path(words("What to delete.", "要删除的内容。")),
+            Param::flag(
+                "recursive",
+                false,
+                words("Delete a directory with all that is in it.", "连同其中全部内容删除目录。"),
+            ),
         ]
     }
 

@@ -2,15 +2,17 @@
 
 use serde_json::json;
 
+use super::wording::FILE;
 use super::{Answer, Context, Effect, Tool};
-use crate::arguments::{Arguments, GivenEdit, Kind, Param};
+use crate::arguments::{Arguments, GivenEdit, Kind, NEW_STRING, OLD_STRING, Param, REPLACE_ALL};
 use crate::diff;
 use crate::edit::{self, Edit, EditError, EditFault, Edited};
 use crate::failure::{Code, Failure};
-use crate::limits::{MAX_EDIT_BYTES, READ_CHUNK_BYTES};
+use crate::language::{Words, words};
+use crate::limits::{DIFF_CHARS, MAX_EDIT_BYTES, READ_CHUNK_BYTES};
 use crate::path::WorkspacePath;
 use crate::text::{self, JsonObject, counted};
-use crate::types::{Condition, ErrorCode, Version, WriteRequest};
+use crate::types::{Condition, ErrorCode, Language, Version, WriteRequest};
 
 /// How often an edit starts over because the file changed meanwhile.
 const ATTEMPTS: usize = 8;
@@ -23,43 +25,62 @@ impl Tool for EditFile {
         "edit_file"
     }
 
-    fn title(&self) -> &'static str {
-        "Edit a file"
+    fn title(&self) -> Words {
+        words("Edit a file", "编辑文件")
     }
 
-    fn description(&self) -> String {
-        "Replaces text in a file: old_string, taken literally, by new_string. old_string must occur \
-         exactly once unless replace_all is set; line endings are matched and kept. Give one \
-         replacement, or a list of them as edits, which are applied in order, all or none. The \
-         answer has a diff."
-            .to_owned()
+    fn description(&self, language: Language) -> String {
+        match language {
+            Language::En => format!(
+                "Replaces text in a file: old_string by new_string, both taken literally. old_string must \
+                 occur exactly once, or at least once with replace_all. If it does not occur as it is, \
+                 it is compared with line endings ignored; a line feed in new_string becomes the line \
+                 ending of its place. Or give several replacements as edits: they are applied in order, \
+                 all or none. The answer has a diff, cut at {DIFF_CHARS} characters."
+            ),
+            Language::Zh => format!(
+                "替换文件中的文本：将 old_string 替换为 new_string，两者均按字面处理。old_string \
+                 必须恰好出现一次；设置 replace_all 时至少出现一次。没有完全一致的文本时，忽略换行符差异再匹配；\
+                 new_string 中的换行采用所在位置的换行符。也可用 edits 给出多处替换：按顺序应用，要么全部生效，\
+                 要么全不生效。结果附有 diff，超过 {DIFF_CHARS} 个字符的部分会被截断。"
+            ),
+        }
+    }
+
+    fn hint(&self) -> Words {
+        words("replace exact pieces of text in a file", "精确替换文件中的部分文本")
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::file_path("The file."),
-            Param::text(
-                "old_string",
-                "The text to find, literally, without the line numbers of read results.",
-            )
-            .optional(),
-            Param::text("new_string", "The text to put in its place, literally; may be empty.")
-                .optional(),
-            Param::flag("replace_all", false, "Replace every occurrence of old_string."),
+            Param::file_path(FILE),
+            Param::text("old_string", OLD_STRING).optional(),
+            Param::text("new_string", NEW_STRING).optional(),
+            Param::flag("replace_all", false, REPLACE_ALL),
             Param {
                 kind: Kind::Edits,
                 ..Param::text(
                     "edits",
-                    "Several replacements, instead of old_string and new_string.",
+                    words(
+                        "Several replacements, instead of old_string and new_string.",
+                        "多处替换，代替 old_string 和 new_string。",
+                    ),
                 )
                 .optional()
             },
             Param::text(
                 "if_version",
-                "A version from an earlier result. Fails if the file has changed since.",
+                words(
+                    "The version that an earlier structured result gave; fails if the file has changed since.",
+                    "此前结构化结果给出的 version；若文件此后已更改，则失败。",
+                ),
             )
             .optional(),
-            Param::flag("dry_run", false, "Answer as usual, and write nothing."),
+            Param::flag(
+                "dry_run",
+                false,
+                words("Answer as usual, and write nothing.", "照常返回结果，但不写入。"),
+            ),
         ]
     }
 

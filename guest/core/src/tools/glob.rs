@@ -3,14 +3,16 @@
 use serde_json::Value;
 
 use super::pages::{Room, footer, past_the_end};
+use super::wording::{CUT, INCLUDE_IGNORED, LEFT_OUT};
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::globs;
+use crate::language::{Words, words};
 use crate::limits::{DEFAULT_ENTRIES, HIDDEN_TIME_MS};
 use crate::path::show;
 use crate::text::{JsonObject, counted, hidden_notice, pattern, walk_notices, with_notices};
-use crate::types::{FileOrder, GlobPage, GlobRequest, WalkReport};
+use crate::types::{FileOrder, GlobPage, GlobRequest, Language, WalkReport};
 
 /// The tool.
 pub(super) struct Glob;
@@ -20,28 +22,58 @@ impl Tool for Glob {
         "glob"
     }
 
-    fn title(&self) -> &'static str {
-        "Find files"
+    fn title(&self) -> Words {
+        words("Find files", "查找文件")
     }
 
-    fn description(&self) -> String {
-        format!(
-            "Finds files by a glob pattern with * ? [ab] [!a] {{a,b}} and ** for any directories; \\ \
-             escapes. A pattern without / matches names at any depth, one with / paths below path, \
-             one that starts with / paths from the root. Files that ignore files exclude are left out \
-             unless include_ignored is set. Shows {DEFAULT_ENTRIES} paths at once unless limit says \
-             otherwise."
-        )
+    fn description(&self, language: Language) -> String {
+        match language {
+            Language::En => format!(
+                "Finds files by a glob pattern with * ? [ab] [!a] {{a,b}} and ** for any directories; \\ \
+                 escapes. Letter case counts. A pattern without / matches names at any depth, one with \
+                 / paths below path, one that starts with / paths from the root. {} Shows up to \
+                 {DEFAULT_ENTRIES} paths unless limit says otherwise. {}",
+                LEFT_OUT.en, CUT.en
+            ),
+            Language::Zh => format!(
+                "用 glob 模式查找文件，支持 * ? [ab] [!a] {{a,b}}，** 表示任意层目录，\\ 用于转义，区分大小写。\
+                 不含 / 的模式匹配任意深度的文件名，含 / 的匹配 path 之下的路径，以 / 开头的匹配从根目录起的\
+                 路径。{}默认最多显示 {DEFAULT_ENTRIES} 个路径，可用 limit 更改。{}",
+                LEFT_OUT.zh, CUT.zh
+            ),
+        }
+    }
+
+    fn hint(&self) -> Words {
+        words("find files by name or path", "按名称或路径查找文件")
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::text("pattern", "The pattern, as in **/*.rs."),
-            Param::path("The directory to look in; the root if not given.").optional(),
-            Param::choice("sort", &["path", "modified"], "By path, or the last modified first."),
-            Param::flag("include_ignored", false, "Show ignored files too."),
-            Param::integer("offset", 0, Some(0), "How many paths to skip."),
-            Param::integer("limit", 1, Some(DEFAULT_ENTRIES as i64), "How many paths to show."),
+            Param::text("pattern", words("The pattern, as in **/*.rs.", "模式，如 **/*.rs。")),
+            Param::path(words(
+                "The directory to look in; the root if not given.",
+                "要查找的目录；省略时为根目录。",
+            ))
+            .optional(),
+            Param::choice(
+                "sort",
+                &["path", "modified"],
+                words("By path, or the last modified first.", "按路径排序，或最近修改的在前。"),
+            ),
+            Param::flag("include_ignored", false, INCLUDE_IGNORED),
+            Param::integer(
+                "offset",
+                0,
+                Some(0),
+                words("How many paths to skip.", "跳过的路径数。"),
+            ),
+            Param::integer(
+                "limit",
+                1,
+                Some(DEFAULT_ENTRIES as i64),
+                words("How many paths to show at most.", "最多显示的路径数。"),
+            ),
         ]
     }
 
@@ -51,6 +83,10 @@ impl Tool for Glob {
 
     fn effect(&self) -> Effect {
         Effect::READS
+    }
+
+    fn shows_pages(&self) -> bool {
+        true
     }
 
     fn run(&self, context: &Context<'_>, arguments: &mut Arguments) -> Result<Answer, Failure> {
@@ -67,6 +103,7 @@ impl Tool for Glob {
             path: path.as_str().to_owned(),
             pattern: given.to_owned(),
             include_ignored: arguments.flag("include_ignored"),
+            offload_path: config.offload.path.clone(),
             order,
             offset,
             limit,
@@ -79,7 +116,7 @@ impl Tool for Glob {
                 .glob_info(request)
                 .map_err(|error| Failure::of_backend(error, path.as_str()))
         };
-        let mut room = Room::new(config.result_bytes);
+        let mut room = Room::new(context);
         let (mut lines, mut files) = (Vec::new(), Vec::new());
         let mut cut = false;
         let (total, report) = loop {

@@ -2,13 +2,15 @@
 
 mod render;
 
+use super::wording::{CUT, INCLUDE_IGNORED, LEFT_OUT};
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::globs;
+use crate::language::{Words, words};
 use crate::limits::{DEFAULT_MATCHES, GREP_LINE_CHARS, HIDDEN_TIME_MS, MAX_CONTEXT_LINES};
 use crate::text::hidden_notice;
-use crate::types::{GrepFile, GrepLineKind, GrepMode, GrepPage, GrepRequest};
+use crate::types::{GrepFile, GrepLineKind, GrepMode, GrepPage, GrepRequest, Language};
 
 /// What share of a result the bytes of a backend's page may have: text and structured form both
 /// hold them, with escapes.
@@ -25,48 +27,130 @@ impl Tool for Grep {
         "grep"
     }
 
-    fn title(&self) -> &'static str {
-        "Search in files"
+    fn title(&self) -> Words {
+        words("Search in files", "搜索文件内容")
     }
 
-    fn description(&self) -> String {
-        format!(
-            "Searches the content of files for a regular expression (Rust regex syntax, no \
-             look-around), or for plain text with literal. output_mode files_with_matches (the \
-             default) shows paths, content shows path:line:text, count shows how many lines match. \
-             glob and type narrow the files; a glob without / matches names, one with / paths below \
-             path. Files that ignore files exclude are left out unless include_ignored is set. Shows \
-             {DEFAULT_MATCHES} results at once unless head_limit says otherwise."
+    fn description(&self, language: Language) -> String {
+        match language {
+            Language::En => format!(
+                "Searches files line by line for a regular expression (Rust syntax, no look-around or \
+                 back-references), or for plain text with literal. output_mode files_with_matches (the \
+                 default) shows paths, content shows path:line:text, count shows how many lines match \
+                 in each file. glob and type narrow the files; a glob without / matches names, one with \
+                 / paths below path, one that starts with / paths from the root. Binary files are \
+                 skipped. {} Shows up to {DEFAULT_MATCHES} matches or files unless head_limit says \
+                 otherwise; a line over {GREP_LINE_CHARS} characters is shortened. {}",
+                LEFT_OUT.en, CUT.en
+            ),
+            Language::Zh => format!(
+                "逐行在文件中搜索正则表达式（Rust 语法，不支持环视和反向引用），设置 literal 时搜索纯文本。\
+                 output_mode 为 files_with_matches（默认）时显示路径，content 显示“路径:行号:文本”，count \
+                 显示各文件的匹配行数。glob 和 type 缩小文件范围：不含 / 的 glob 匹配文件名，含 / 的匹配 path \
+                 之下的路径，以 / 开头的匹配从根目录起的路径。跳过二进制文件。{}默认最多显示 {DEFAULT_MATCHES} \
+                 个匹配或文件，可用 head_limit 更改；超过 {GREP_LINE_CHARS} 个字符的行会缩短显示。{}",
+                LEFT_OUT.zh, CUT.zh
+            ),
+        }
+    }
+
+    fn hint(&self) -> Words {
+        words(
+            "find out where a text or a pattern occurs in files",
+            "查找文本或模式在哪些文件中出现",
         )
     }
 
     fn params(&self) -> Vec<Param> {
         let context = i64::try_from(MAX_CONTEXT_LINES).unwrap_or(i64::MAX);
+        let lines = |name, description| Param::integer(name, 0, None, description).at_most(context);
         vec![
-            Param::text("pattern", "What to search for."),
-            Param::path("A file, or the directory to search; the root if not given.").optional(),
-            Param::text("glob", "Only files that match this pattern, as in *.rs.").optional(),
-            Param::text("type", "Only files of this type, as in rust, py, ts.").optional(),
+            Param::text("pattern", words("What to search for.", "要搜索的内容。")),
+            Param::path(words(
+                "A file, or the directory to search; the root if not given.",
+                "要搜索的文件或目录；省略时为根目录。",
+            ))
+            .optional(),
+            Param::text(
+                "glob",
+                words(
+                    "Only files that this pattern matches, as in *.rs.",
+                    "只搜索匹配此模式的文件，如 *.rs。",
+                ),
+            )
+            .optional(),
+            Param::text(
+                "type",
+                words(
+                    "Only files of this type, as in rust, py, ts.",
+                    "只搜索此类型的文件，如 rust、py、ts。",
+                ),
+            )
+            .optional(),
             Param::choice(
                 "output_mode",
                 &["files_with_matches", "content", "count"],
-                "What to show.",
+                words("What to show.", "显示的内容。"),
             ),
-            Param::flag("-i", false, "Ignore letter case."),
-            Param::flag("-n", true, "Show line numbers in content mode."),
-            Param::integer("-A", 0, None, "Lines to show after each match.").at_most(context),
-            Param::integer("-B", 0, None, "Lines to show before each match.").at_most(context),
-            Param::integer("-C", 0, None, "Lines to show around each match.").at_most(context),
-            Param::flag("multiline", false, "Let matches span lines; . matches a newline too."),
-            Param::flag("literal", false, "Take the pattern as plain text."),
-            Param::flag("include_ignored", false, "Search ignored files too."),
+            Param::flag("-i", false, words("Ignore letter case.", "忽略大小写。")),
+            Param::flag(
+                "-n",
+                true,
+                words("Show line numbers; content mode only.", "显示行号；仅用于 content 模式。"),
+            ),
+            lines(
+                "-A",
+                words(
+                    "Lines to show after each match; content mode only.",
+                    "每个匹配之后显示的行数；仅用于 content 模式。",
+                ),
+            ),
+            lines(
+                "-B",
+                words(
+                    "Lines to show before each match; content mode only.",
+                    "每个匹配之前显示的行数；仅用于 content 模式。",
+                ),
+            ),
+            lines(
+                "-C",
+                words(
+                    "Lines to show on either side of each match, unless -B or -A says otherwise; content mode only.",
+                    "每个匹配前后显示的行数，-B 或 -A 另有指定时除外；仅用于 content 模式。",
+                ),
+            ),
+            Param::flag(
+                "multiline",
+                false,
+                words(
+                    "Let matches span lines; . matches a newline too.",
+                    "允许匹配跨行；. 也匹配换行。",
+                ),
+            ),
+            Param::flag(
+                "literal",
+                false,
+                words("Take the pattern as plain text.", "将 pattern 视为纯文本。"),
+            ),
+            Param::flag("include_ignored", false, INCLUDE_IGNORED),
             Param::integer(
                 "head_limit",
                 0,
                 Some(DEFAULT_MATCHES as i64),
-                "How many matches (content) or files to show; 0 for all that fit.",
+                words(
+                    "How many matches (content) or files to show at most; 0 for all that fit.",
+                    "最多显示的匹配数（content）或文件数；0 表示能容纳的全部。",
+                ),
             ),
-            Param::integer("offset", 0, Some(0), "How many matches (content) or files to skip."),
+            Param::integer(
+                "offset",
+                0,
+                Some(0),
+                words(
+                    "How many matches (content) or files to skip.",
+                    "跳过的匹配数（content）或文件数。",
+                ),
+            ),
         ]
     }
 
@@ -76,6 +160,10 @@ impl Tool for Grep {
 
     fn effect(&self) -> Effect {
         Effect::READS
+    }
+
+    fn shows_pages(&self) -> bool {
+        true
     }
 
     fn run(&self, context: &Context<'_>, arguments: &mut Arguments) -> Result<Answer, Failure> {
@@ -151,6 +239,7 @@ fn request(
         glob: arguments.text("glob").map(str::to_owned),
         file_type: arguments.text("type").map(str::to_owned),
         include_ignored: arguments.flag("include_ignored"),
+        offload_path: context.config().offload.path.clone(),
         mode,
         before: lines("-B"),
         after: lines("-A"),

@@ -3,13 +3,15 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::pages::{Room, footer, past_the_end};
+use super::wording::CUT;
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::Failure;
+use crate::language::{Words, words};
 use crate::limits::DEFAULT_ENTRIES;
 use crate::path::show;
 use crate::text::{JsonObject, counted, size, undecodable_notice, with_notices};
-use crate::types::{FileInfo, FileKind};
+use crate::types::{FileInfo, FileKind, Language};
 
 /// The tool.
 pub(super) struct Ls;
@@ -19,23 +21,51 @@ impl Tool for Ls {
         "ls"
     }
 
-    fn title(&self) -> &'static str {
-        "List a directory"
+    fn title(&self) -> Words {
+        words("List a directory", "列出目录")
     }
 
-    fn description(&self) -> String {
-        format!(
-            "Lists the entries of a directory, sorted by name: size (- for a directory, link for a \
-             symbolic link) and path. Directories end with /. Shows {DEFAULT_ENTRIES} entries at once \
-              unless limit says otherwise."
-        )
+    fn description(&self, language: Language) -> String {
+        match language {
+            Language::En => format!(
+                "Lists the entries of a directory, sorted by name, one a line: size and path. A \
+                 directory has - as its size and / at the end of its path; link is a symbolic link, \
+                 other a special file. Shows up to {DEFAULT_ENTRIES} entries unless limit says \
+                 otherwise. {}",
+                CUT.en
+            ),
+            Language::Zh => format!(
+                "列出目录中的条目，按名称排序，每行一个：大小和路径。目录的大小显示为 -，路径以 / 结尾；\
+                 link 表示符号链接，other 表示特殊文件。默认最多显示 {DEFAULT_ENTRIES} 个条目，可用 limit \
+                 更改。{}",
+                CUT.zh
+            ),
+        }
+    }
+
+    fn hint(&self) -> Words {
+        words("see what is in a directory", "查看目录中有哪些内容")
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::path("The directory; the root of the workspace if not given.").optional(),
-            Param::integer("offset", 0, Some(0), "How many entries to skip."),
-            Param::integer("limit", 1, Some(DEFAULT_ENTRIES as i64), "How many entries to show."),
+            Param::path(words(
+                "The directory, or a single file; the root if not given.",
+                "目录或单个文件；省略时为根目录。",
+            ))
+            .optional(),
+            Param::integer(
+                "offset",
+                0,
+                Some(0),
+                words("How many entries to skip.", "跳过的条目数。"),
+            ),
+            Param::integer(
+                "limit",
+                1,
+                Some(DEFAULT_ENTRIES as i64),
+                words("How many entries to show at most.", "最多显示的条目数。"),
+            ),
         ]
     }
 
@@ -47,10 +77,14 @@ impl Tool for Ls {
         Effect::READS
     }
 
+    fn shows_pages(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &Context<'_>, arguments: &mut Arguments) -> Result<Answer, Failure> {
         let path = context.path(arguments.text("path").unwrap_or_default())?;
         let (offset, limit) = (arguments.count("offset"), arguments.count("limit"));
-        let mut room = Room::new(context.config().result_bytes);
+        let mut room = Room::new(context);
         let (mut lines, mut entries) = (Vec::new(), Vec::new());
         let mut cut = false;
         let (total, undecodable, is_directory) = loop {

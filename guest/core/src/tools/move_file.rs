@@ -3,9 +3,10 @@
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
+use crate::language::{Words, words};
 use crate::path::WorkspacePath;
 use crate::text::JsonObject;
-use crate::types::ErrorCode;
+use crate::types::{ErrorCode, Language};
 
 /// The tool.
 pub(super) struct MoveFile;
@@ -15,22 +16,36 @@ impl Tool for MoveFile {
         "move_file"
     }
 
-    fn title(&self) -> &'static str {
-        "Move a file or directory"
+    fn title(&self) -> Words {
+        words("Move a file or directory", "移动文件或目录")
     }
 
-    fn description(&self) -> String {
-        "Moves or renames a file, a symbolic link (not what it points to), or a directory. Missing \
-         directories of the destination are made. A file at the destination is replaced only with \
-         overwrite; a directory never is."
-            .to_owned()
+    fn description(&self, language: Language) -> String {
+        words(
+            "Moves or renames a file, a symbolic link (not what it points to), or a directory. Missing \
+             directories of the destination are made. A file at the destination is replaced only with \
+             overwrite; a directory never is.", 
+            "移动或重命名文件、符号链接（不影响其指向的内容）或目录。目标路径中缺少的目录会自动创建。目标处已有\
+             文件时，仅在设置 overwrite 时替换；目录从不替换。",
+        ).get(language).to_owned()
+    }
+
+    fn hint(&self) -> Words {
+        words("move or rename a file or a directory", "移动或重命名文件或目录")
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::text("source", "What to move."),
-            Param::text("destination", "Its new path, including the name."),
-            Param::flag("overwrite", false, "Replace a file at the destination."),
+            Param::text("source", words("What to move.", "要移动的内容。")),
+            Param::text(
+                "destination",
+                words("Its new path, including the name.", "新路径，包含名称。"),
+            ),
+            Param::flag(
+                "overwrite",
+                false,
+                words("Replace a file at the destination.", "替换目标处的文件。"),
+            ),
         ]
     }
 

@@ -1,5 +1,6 @@
 //! Lists that are shown page by page within the size of a result.
 
+use super::Context;
 use crate::failure::Failure;
 use crate::text::counted;
 
@@ -9,23 +10,35 @@ const RESERVED_BYTES: usize = 8 << 10;
 /// Adds up the two forms of a result until they reach its size.
 pub(super) struct Room {
     left: usize,
+    /// How much is left for text alone; none if it has no limit of its own.
+    text_left: Option<usize>,
+    taken: bool,
 }
 
 impl Room {
-    pub(super) fn new(result_bytes: u64) -> Self {
-        let bytes = usize::try_from(result_bytes).unwrap_or(usize::MAX);
-        Self { left: bytes.saturating_sub(RESERVED_BYTES) }
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        Self {
+            left: bytes(context.config().result_bytes).saturating_sub(RESERVED_BYTES),
+            text_left: context.own_page_bytes().map(bytes),
+            taken: false,
+        }
     }
 
-    /// Takes room for a piece of text and its JSON; false if it is not there.
+    /// Takes room for a piece of text and its JSON; false if it is not there. The first piece may
+    /// be larger than a page: there would be no way past it.
     pub(super) fn take(&mut self, text: &str, json: &str) -> bool {
-        match self.left.checked_sub(text.len() + json.len() + 2) {
-            Some(left) => {
-                self.left = left;
-                true
+        let Some(left) = self.left.checked_sub(text.len() + json.len() + 2) else { return false };
+        if let Some(text_left) = &mut self.text_left {
+            match text_left.checked_sub(text.len() + 1) {
+                Some(left) => *text_left = left,
+                None if self.taken => return false,
+                None => *text_left = 0,
             }
-            None => false,
         }
+        self.left = left;
+        self.taken = true;
+        true
     }
 }
 

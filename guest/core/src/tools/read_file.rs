@@ -4,14 +4,16 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::wording::FILE;
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
+use crate::language::{Words, words};
 use crate::limits::{DEFAULT_READ_LINES, MAX_IMAGE_BYTES, READ_CHUNK_BYTES, READ_LINE_CHARS};
 use crate::media::SHOWN_IMAGES;
 use crate::path::WorkspacePath;
 use crate::text::{self, JsonObject, counted, with_notices};
-use crate::types::{BinaryInfo, Image, LinePage, ReadOutcome, ReadRequest};
+use crate::types::{BinaryInfo, Language, LinePage, Media, ReadOutcome, ReadRequest};
 
 /// The tool.
 pub(super) struct ReadFile;
@@ -21,33 +23,66 @@ impl Tool for ReadFile {
         "read_file"
     }
 
-    fn title(&self) -> &'static str {
-        "Read a file"
+    fn title(&self) -> Words {
+        words("Read a file", "读取文件")
     }
 
-    fn description(&self) -> String {
-        format!(
-            "Reads lines of a text file. Each line is shown as its number, a tab and its text. \
-             Shows {DEFAULT_READ_LINES} lines at once unless limit says otherwise; a footer says \
-             how to go on. Lines over {READ_LINE_CHARS} characters are cut and say how to go on \
-             with column. PNG, JPEG, GIF and WebP files are shown as images."
-        )
+    fn description(&self, language: Language) -> String {
+        let image = text::size(MAX_IMAGE_BYTES);
+        match language {
+            Language::En => format!(
+                "Reads lines of a text file, each shown as its number, a tab and its text. Shows up to \
+                 {DEFAULT_READ_LINES} lines unless limit says otherwise, fewer if they are long; if more \
+                 follow, a note at the end says how to go on. A line over {READ_LINE_CHARS} characters is cut and says \
+                 how to go on with column. PNG, JPEG, GIF and WebP files up to {image} are shown as \
+                 images; other binary files cannot be read."
+            ),
+            Language::Zh => format!(
+                "读取文本文件的行，每行依次为行号、制表符和文本。默认最多显示 {DEFAULT_READ_LINES} 行，可用 \
+                 limit 更改，内容较长时会更少；未显示完时，末尾会说明如何继续。超过 {READ_LINE_CHARS} \
+                 个字符的行会被截断，并说明如何用 column 继续。不超过 {image} 的 PNG、JPEG、GIF、WebP \
+                 文件以图片显示；其他二进制文件无法读取。"
+            ),
+        }
+    }
+
+    fn hint(&self) -> Words {
+        words("read a text file by lines, or look at an image", "按行读取文本文件，或查看图片")
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::file_path("The file."),
+            Param::file_path(FILE),
             Param::integer(
                 "offset",
                 -(1 << 53),
                 Some(1),
-                "The first line, from 1. A negative number counts from the end: -20 shows the last 20 lines.",
+                words(
+                    "The first line, from 1. A negative number counts from the end: -20 shows the last 20 lines.",
+                    "起始行，从 1 开始。负数从末尾计数：-20 显示最后 20 行。",
+                ),
             ),
-            Param::integer("limit", 1, Some(DEFAULT_READ_LINES as i64), "How many lines to show."),
-            Param::integer("column", 1, Some(1), "The first character of each line, from 1."),
+            Param::integer(
+                "limit",
+                1,
+                Some(DEFAULT_READ_LINES as i64),
+                words("How many lines to show at most.", "最多显示的行数。"),
+            ),
+            Param::integer(
+                "column",
+                1,
+                Some(1),
+                words(
+                    "The first character to show of each line, from 1.",
+                    "每行从第几个字符开始显示，从 1 开始。",
+                ),
+            ),
             Param::text(
                 "if_version",
-                "A version from an earlier result. If the file is unchanged, no content is sent.",
+                words(
+                    "The version that an earlier structured result gave; if the file is still at it, no content is sent.",
+                    "此前结构化结果给出的 version；若文件未更改，则不返回内容。",
+                ),
             )
             .optional(),
         ]
@@ -59,6 +94,10 @@ impl Tool for ReadFile {
 
     fn effect(&self) -> Effect {
         Effect::READS
+    }
+
+    fn shows_pages(&self) -> bool {
+        true
     }
 
     fn run(&self, context: &Context<'_>, arguments: &mut Arguments) -> Result<Answer, Failure> {
@@ -210,10 +249,12 @@ fn lines(
         });
     }
     if pages.iter().any(|page| page.lossy) {
-        notices.push(format!(
-            "[this file has bytes that are not UTF-8; {} leaves them untouched]",
-            context.name_of("edit_file")
-        ));
+        notices.push(match context.name_of("edit_file") {
+            Some(edit) => {
+                format!("[this file has bytes that are not UTF-8; {edit} leaves them untouched]")
+            }
+            None => "[this file has bytes that are not UTF-8]".to_owned(),
+        });
     }
     let structured = base()
         .with("end_line", end)
@@ -309,7 +350,7 @@ fn binary(
         .with("version", info.version.as_str())
         .with("size", info.size)
         .finish();
-    let image = Image { media_type: info.media_type.clone(), data };
+    let image = Media { media_type: info.media_type.clone(), data };
     Ok(Answer { text: format!("[image {path}: {what}]"), structured, content: vec![image] })
 }
 

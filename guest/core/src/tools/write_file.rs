@@ -1,10 +1,12 @@
 //! `write_file`: the whole content of a file, or more at its end.
 
+use super::wording::FILE;
 use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
+use crate::language::{Words, words};
 use crate::text::{self, JsonObject};
-use crate::types::{Condition, ErrorCode, WriteRequest};
+use crate::types::{Condition, ErrorCode, Language, WriteRequest};
 
 /// The tool.
 pub(super) struct WriteFile;
@@ -14,29 +16,45 @@ impl Tool for WriteFile {
         "write_file"
     }
 
-    fn title(&self) -> &'static str {
-        "Write a file"
+    fn title(&self) -> Words {
+        words("Write a file", "写入文件")
     }
 
-    fn description(&self) -> String {
-        "Writes a file; missing directories are made. The content is taken exactly as given. mode \
-         overwrite (the default) replaces a file that exists, create fails if there is one, append \
-         puts the content at its end."
-            .to_owned()
+    fn description(&self, language: Language) -> String {
+        words(
+            "Writes text to a file, exactly as given; missing directories are made. mode overwrite (the \
+             default) makes the file or replaces it, create makes it and fails if something is there, \
+             append puts the content at its end and makes it if there is none.", 
+            "将文本按原样写入文件，缺少的目录会自动创建。mode 为 overwrite（默认）时新建或替换文件；create \
+             只新建，已存在则失败；append 追加到末尾，文件不存在则新建。",
+        ).get(language).to_owned()
+    }
+
+    fn hint(&self) -> Words {
+        words(
+            "make a file, replace its whole content, or append to it",
+            "新建文件、替换其全部内容，或追加到末尾",
+        )
     }
 
     fn params(&self) -> Vec<Param> {
         vec![
-            Param::file_path("The file."),
-            Param::text("content", "The content, exactly as it is to be stored."),
+            Param::file_path(FILE),
+            Param::text(
+                "content",
+                words("The content, exactly as it is to be stored.", "内容，按原样保存。"),
+            ),
             Param::choice(
                 "mode",
                 &["overwrite", "create", "append"],
-                "What to do with a file that exists.",
+                words("What to do with a file that exists.", "文件已存在时的处理方式。"),
             ),
             Param::text(
                 "if_version",
-                "A version from an earlier result. Fails if the file has changed since.",
+                words(
+                    "The version that an earlier structured result gave; fails if the file has changed since. Not with mode create.",
+                    "此前结构化结果给出的 version；若文件此后已更改，则失败。不能与 mode create 同用。",
+                ),
             )
             .optional(),
         ]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use handhold::{Access, ToolDefinition};
+use handhold::ToolDefinition;
 use serde_json::{Value, json};
 
 use crate::args::{Format, ToolsArgs};
@@ -12,9 +12,8 @@ use crate::workspace::Hands;
 
 pub(crate) fn run(args: ToolsArgs) -> Result<ExitCode> {
     let hands = Hands::new(&args.workspace, 0)?;
-    let access = if args.workspace.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let definitions = runtime.block_on(hands.toolbox.definitions(access))?;
+    let definitions = runtime.block_on(hands.toolbox.definitions(hands.access()))?;
     let tools: Vec<Value> = definitions
         .iter()
         .map(|definition| match args.format {

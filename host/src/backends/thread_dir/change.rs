@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,16 +27,16 @@ const KEPT_MODE: u32 = 0o777;
 const COPY_BYTES: usize = 1 << 20;
 
 /// A file without a name in the workspace. It vanishes if it is not put in place.
-pub(super) struct Draft<'a> {
-    records: &'a Records,
+pub(super) struct Draft {
+    records: Arc<Records>,
     name: String,
     file: File,
     placed: bool,
 }
 
-impl<'a> Draft<'a> {
+impl Draft {
     /// Makes an empty draft.
-    pub(super) fn new(records: &'a Records) -> Result<Self, ErrorCode> {
+    pub(super) fn new(records: &Arc<Records>) -> Result<Self, ErrorCode> {
         let name = random_name()?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -44,7 +45,7 @@ impl<'a> Draft<'a> {
         let file = rustix::fs::openat(&records.tmp, &name, flags, mode).map_err(code)?;
         // The lock tells other processes that this draft is not left over.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(code)?;
-        Ok(Self { records, name, file: File::from(file), placed: false })
+        Ok(Self { records: Arc::clone(records), name, file: File::from(file), placed: false })
     }
 
     /// Copies the `size` bytes that `old` holds, without its holes, and goes to their end.
@@ -80,9 +81,15 @@ impl<'a> Draft<'a> {
         rustix::fs::seek(&self.file, SeekFrom::End(0)).map(drop).map_err(code)
     }
 
-    /// Writes onto the end.
+    /// Writes onto the end: all of it, or nothing.
     pub(super) fn write(&mut self, content: &[u8]) -> Result<(), ErrorCode> {
-        self.file.write_all(content).map_err(|error| io_code(&error))
+        let end = rustix::fs::seek(&self.file, SeekFrom::Current(0)).map_err(code)?;
+        self.file.write_all(content).map_err(|error| {
+            // A file that cannot be cut off is not published either: seeking fails as well.
+            let back = rustix::fs::ftruncate(&self.file, end)
+                .and_then(|()| rustix::fs::seek(&self.file, SeekFrom::Start(end)));
+            back.map_or_else(code, |_| io_code(&error))
+        })
     }
 
     /// Takes over what a file that is replaced had: its permission bits and, as far as the system
@@ -115,7 +122,7 @@ impl<'a> Draft<'a> {
     /// Gives the draft its name, in the place of a file or, if `new`, of nothing. Returns what it
     /// is then.
     pub(super) fn place(
-        mut self,
+        &mut self,
         dir: &OwnedFd,
         name: &std::ffi::OsStr,
         new: bool,
@@ -127,7 +134,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for Draft {
     fn drop(&mut self) {
         if !self.placed {
             // If this fails, the next process sweeps it away.

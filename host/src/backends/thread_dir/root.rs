@@ -73,7 +73,7 @@ impl AgentFiles {
 pub(super) struct Root {
     path: PathBuf,
     dir: OnceLock<Dir>,
-    records: OnceLock<Records>,
+    records: OnceLock<Arc<Records>>,
 }
 
 /// The directories for the host's own files.
@@ -129,7 +129,7 @@ impl Root {
     }
 
     /// The host's own records, made if they do not exist.
-    pub(super) fn records(&self) -> Result<&Records, ErrorCode> {
+    pub(super) fn records(&self) -> Result<&Arc<Records>, ErrorCode> {
         if let Some(records) = self.records.get() {
             return Ok(records);
         }
@@ -140,7 +140,7 @@ impl Root {
         };
         let records = Records { tmp: make("tmp")?, locks: make("locks")? };
         remove::sweep(&records.tmp);
-        Ok(self.records.get_or_init(|| records))
+        Ok(self.records.get_or_init(|| Arc::new(records)))
     }
 }
 

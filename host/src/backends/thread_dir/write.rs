@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use handhold_core::path::WorkspacePath;
-use handhold_core::types::{ErrorCode, FileKind, WriteRequest, Written};
+use handhold_core::types::{Condition, ErrorCode, FileKind, WriteRequest, Written};
 use rustix::fs::{Access, AtFlags, Stat};
 use rustix::io::Errno;
 
@@ -30,8 +30,32 @@ impl ThreadDir {
         if path.is_root() {
             return Err(ErrorCode::IsDirectory);
         }
+        let content = Content::Bytes { bytes: &request.content, append };
+        self.put_content(&path, &request.condition, content, request.dry_run, cancelled)
+    }
+
+    /// Gives a draft the name `path`.
+    pub(super) fn put_draft(
+        &self,
+        path: &WorkspacePath,
+        draft: &mut Draft,
+        condition: &Condition,
+        cancelled: &AtomicBool,
+    ) -> Result<Written, ErrorCode> {
+        self.put_content(path, condition, Content::Draft(draft), false, cancelled)
+    }
+
+    fn put_content(
+        &self,
+        path: &WorkspacePath,
+        condition: &Condition,
+        mut content: Content<'_>,
+        dry_run: bool,
+        cancelled: &AtomicBool,
+    ) -> Result<Written, ErrorCode> {
         for _ in 0..ATTEMPTS {
-            if let Some(written) = self.try_put(&path, request, append, cancelled)? {
+            let put = self.try_put(path, condition, &mut content, dry_run, cancelled)?;
+            if let Some(written) = put {
                 return Ok(written);
             }
         }
@@ -42,21 +66,22 @@ impl ThreadDir {
     fn try_put(
         &self,
         path: &WorkspacePath,
-        request: &WriteRequest,
-        append: bool,
+        condition: &Condition,
+        content: &mut Content<'_>,
+        dry_run: bool,
         cancelled: &AtomicBool,
     ) -> Result<Option<Written>, ErrorCode> {
         // Everything is looked at before anything is made.
         let seen = self.look(path)?;
         let old = check_target(seen.as_ref().and_then(|entry| entry.stat.as_ref()))?;
-        request.condition.check(old.map(stat::version).as_deref())?;
-        if request.dry_run {
+        condition.check(old.map(stat::version).as_deref())?;
+        if dry_run {
             if let Some(entry) = &seen {
                 // A file is given its name in its directory.
                 let access = Access::WRITE_OK | Access::EXEC_OK;
                 rustix::fs::accessat(&entry.dir, ".", access, AtFlags::EACCESS).map_err(code)?;
             }
-            return Ok(Some(answer(request, append, old, old.map(stat::version))));
+            return Ok(Some(answer(content, old, old.map(stat::version))));
         }
         let entry = match seen {
             Some(entry) => entry,
@@ -71,18 +96,25 @@ impl ThreadDir {
             Err(errno) => return Err(code(errno)),
         };
         let old = check_target(now.as_ref())?;
-        request.condition.check(old.map(stat::version).as_deref())?;
-        let mut draft = Draft::new(records)?;
-        if append && old.is_some() {
-            match open_regular(&entry.dir, &entry.name) {
-                Ok(Some((file, found))) if same_file(&found, old) => {
-                    draft.copy(&file, stat::size(&found), cancelled)?;
+        condition.check(old.map(stat::version).as_deref())?;
+        let mut made;
+        let draft = match content {
+            Content::Draft(draft) => &mut **draft,
+            Content::Bytes { bytes, append } => {
+                made = Draft::new(records)?;
+                if *append && old.is_some() {
+                    match open_regular(&entry.dir, &entry.name) {
+                        Ok(Some((file, found))) if same_file(&found, old) => {
+                            made.copy(&file, stat::size(&found), cancelled)?;
+                        }
+                        Ok(_) | Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
+                        Err(errno) => return Err(code(errno)),
+                    }
                 }
-                Ok(_) | Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
-                Err(errno) => return Err(code(errno)),
+                made.write(bytes)?;
+                &mut made
             }
-        }
-        draft.write(&request.content)?;
+        };
         draft.inherit(old)?;
         // A write that its caller has given up on must not come after a later one.
         if cancelled.load(Ordering::Relaxed) {
@@ -139,18 +171,21 @@ pub(super) fn same_file(one: &Stat, other: Option<&Stat>) -> bool {
     other.is_some_and(|other| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
 }
 
+/// What a file is to have.
+enum Content<'a> {
+    /// These bytes, or those it has and these.
+    Bytes { bytes: &'a [u8], append: bool },
+    /// What a draft has.
+    Draft(&'a mut Draft),
+}
+
 /// The answer to a write that changes nothing.
-fn answer(
-    request: &WriteRequest,
-    append: bool,
-    old: Option<&Stat>,
-    version: Option<String>,
-) -> Written {
+fn answer(content: &Content<'_>, old: Option<&Stat>, version: Option<String>) -> Written {
     let before = old.map(stat::size);
-    let kept = if append { before.unwrap_or(0) } else { 0 };
-    Written {
-        size: kept + request.content.len() as u64,
-        previous_size: before,
-        version: version.unwrap_or_default(),
-    }
+    let size = match content {
+        Content::Bytes { bytes, append: true } => before.unwrap_or(0) + bytes.len() as u64,
+        Content::Bytes { bytes, append: false } => bytes.len() as u64,
+        Content::Draft(_) => 0,
+    };
+    Written { size, previous_size: before, version: version.unwrap_or_default() }
 }

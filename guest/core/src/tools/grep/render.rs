@@ -40,7 +40,7 @@ pub(super) fn answer(
     hidden: Option<String>,
 ) -> Result<Answer, Failure> {
     let config = context.config();
-    let mut room = Room::new(config.result_bytes);
+    let mut room = Room::new(context);
     let shown = match request.mode {
         GrepMode::Content => content(&page.files, request, numbers, &mut room),
         GrepMode::Files | GrepMode::Count => per_file(&page.files, request.mode, &mut room),
