@@ -28,12 +28,13 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     look(&mut session)?;
     page(&mut session)?;
     change(&mut session)?;
+    large(&mut session, &stage)?;
     escape(&mut session, &stage)?;
     authority(&mut session)?;
 
     println!(
-        "\nShown: {} commands (listing, search, paging, an edit, a refused stale write, {} refused \
-         escapes, the authority of the component), each with the exit code it should have.\n\
+        "\nShown: {} commands (listing, search, paging, an edit, a refused stale write, a large \
+         result, {} refused escapes, the authority of the component), each with the exit code it should have.\n\
          The files are in {}.",
         session.commands(),
         stage.ways_out().len(),
@@ -107,6 +108,25 @@ fn change(session: &mut Session<'_>) -> Result<()> {
     )?;
     let kept = session.call("read_file", r#"{"file_path": "/notes/plan.md"}"#)?;
     ensure!(kept.contains("# Plan for today"), "the refused write changed the file");
+    Ok(())
+}
+
+fn large(session: &mut Session<'_>, stage: &Stage) -> Result<()> {
+    session.title("A result of another tool that is too large is saved, and a preview shown");
+    let result = stage.directory().join("numbers.txt");
+    let numbers: String = (1..=100_000).map(|n| format!("{n}\n")).collect();
+    std::fs::write(&result, numbers).context("the large result cannot be written")?;
+    let shown = session.offload("web_fetch", "call_7", &result)?;
+    ensure!(shown.len() < 10_000, "the preview has {} bytes", shown.len());
+    let path = "/large_tool_result/call_7";
+    ensure!(shown.contains(path), "the notice does not name the file");
+    session
+        .call("read_file", &format!(r#"{{"file_path": "{path}", "offset": 50000, "limit": 3}}"#))?;
+    let found = session.call(
+        "grep",
+        &format!(r#"{{"pattern": "^77777$", "path": "{path}", "output_mode": "content"}}"#),
+    )?;
+    ensure!(found.contains("77777"), "the saved result was not searched");
     Ok(())
 }
 

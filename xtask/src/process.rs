@@ -1,5 +1,7 @@
 //! Running other programs, and naming them so that a reader can run them too.
 
+use std::fs::File;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, anyhow};
@@ -15,6 +17,15 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 pub(crate) fn capture(command: &mut Command) -> Result<Output> {
     command
         .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start `{}`", describe(command)))
+}
+
+/// The same, with a file as its input.
+pub(crate) fn capture_from(command: &mut Command, input: &Path) -> Result<Output> {
+    let file = File::open(input).with_context(|| format!("cannot open {}", input.display()))?;
+    command
+        .stdin(Stdio::from(file))
         .output()
         .with_context(|| format!("cannot start `{}`", describe(command)))
 }

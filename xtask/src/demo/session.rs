@@ -1,7 +1,7 @@
 //! Calls of the command line, shown with their answers and checked.
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -69,6 +69,21 @@ impl<'a> Session<'a> {
         Ok(text)
     }
 
+    /// Hands over the result of another tool, which a file holds; shows and returns what a model
+    /// would see of it.
+    pub(crate) fn offload(&mut self, tool: &str, call_id: &str, result: &Path) -> Result<String> {
+        let words = ["offload", "--root", &self.root, "--thread", THREAD];
+        let mut shown = Command::new("handhold");
+        shown.args(words).args(["--call-id", call_id, "--tool", tool]);
+        println!("\n$ {} < {}", process::describe(&shown), self.project.shown(result));
+        let mut command = self.project.command(&self.handhold);
+        command.args(shown.get_args());
+        let output = process::capture_from(&mut command, result)?;
+        let text = self.finished(output, 0)?;
+        show(&text);
+        Ok(text)
+    }
+
     /// A command that prints the definitions of tools; shows and returns their names only.
     pub(crate) fn tool_names(&mut self, words: &[&str]) -> Result<Vec<String>> {
         let text = self.run(words, 0)?;
@@ -109,6 +124,11 @@ impl<'a> Session<'a> {
         println!("\n$ {}", process::describe(&shown));
 
         let output = process::capture(self.project.command(&self.handhold).args(&words))?;
+        self.finished(output, expected)
+    }
+
+    /// Checks how a command ended; returns its standard output.
+    fn finished(&mut self, output: Output, expected: i32) -> Result<String> {
         self.commands += 1;
         if output.status.code() != Some(expected) {
             bail!(

@@ -52,13 +52,16 @@ pub(crate) fn run(args: OffloadArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads what is there; empty at the end.
+/// Reads until the buffer is full, or to the end: a pipe gives little at once.
 fn read<'a>(input: &mut impl Read, buffer: &'a mut [u8]) -> std::io::Result<&'a [u8]> {
-    loop {
-        match input.read(buffer) {
-            Ok(n) => return Ok(buffer.get(..n).unwrap_or_default()),
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match input.read(rest) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+    Ok(buffer.get(..filled).unwrap_or_default())
 }
