@@ -26,7 +26,8 @@ const LIST_ENTRIES: u64 = 1000;
 /// The directory for them is theirs alone: every regular file directly in it counts as a result.
 /// When another one is saved, those that are too old are removed, and the oldest until there is
 /// room. The newest [`KEPT_RESULTS`] are never removed; what they leave no room for is cut, and
-/// the notice says so. Results that are being saved at the same time do not count each other.
+/// the notice says so. Results that are being saved at the same time do not count each other, and
+/// what is being saved is not counted before it has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// How many bytes they may have together.
@@ -48,66 +49,83 @@ struct Saved {
     modified: u64,
 }
 
-/// A draft for which older results make room.
+/// A draft for which older results make room when it is published.
 pub(crate) struct KeptResults {
     backend: Arc<dyn Backend>,
     draft: Box<dyn Draft>,
     /// Those that may go, the oldest first.
     removable: VecDeque<Saved>,
-    /// How many bytes all have, with the draft.
-    bytes: u64,
+    /// How many bytes all others have.
+    kept_bytes: u64,
+    /// How many bytes the draft has, and may have.
+    size: u64,
     most: u64,
+    retention: Retention,
 }
 
 impl KeptResults {
-    /// Begins a draft in the directory of results, after those that are too old are removed.
+    /// Begins a draft in the directory of results. A result under `name` may turn out to be the
+    /// same one.
     pub(crate) async fn draft(
         backend: Arc<dyn Backend>,
         directory: &str,
+        name: Option<&str>,
         retention: Retention,
     ) -> Result<Box<dyn Draft>, ErrorCode> {
         let mut results = list(&*backend, directory).await?;
         results.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
-        let bytes = results.iter().map(|result| result.size).sum();
-        results.truncate(results.len().saturating_sub(KEPT_RESULTS));
+        let kept = results.split_off(results.len().saturating_sub(KEPT_RESULTS));
+        let kept_bytes = |besides: Option<&str>| -> u64 {
+            let counts =
+                |result: &&Saved| besides.is_none() || result.path.rsplit('/').next() != besides;
+            kept.iter().filter(counts).map(|result| result.size).sum()
+        };
+        let most = retention.bytes.saturating_sub(kept_bytes(name));
+        let kept_bytes = kept_bytes(None);
         let draft = backend.draft(directory).await?;
         let removable = VecDeque::from(results);
-        let mut kept = Self { backend, draft, removable, bytes, most: retention.bytes };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let oldest = now.saturating_sub(retention.age).as_millis();
-        while kept.removable.front().is_some_and(|result| u128::from(result.modified) < oldest) {
-            kept.remove_oldest().await;
-        }
-        Ok(Box::new(kept))
+        Ok(Box::new(Self { backend, draft, removable, kept_bytes, size: 0, most, retention }))
     }
 
-    /// Removes the oldest result that may go; false if there is none.
-    async fn remove_oldest(&mut self) -> bool {
-        let Some(result) = self.removable.pop_front() else { return false };
-        match self.backend.remove(&result.path, false).await {
-            Ok(_) | Err(ErrorCode::NotFound) => self.bytes -= result.size,
-            // It stays, and still counts.
-            Err(_) => {}
+    /// Removes what is too old, and the oldest until there is room for the draft.
+    async fn make_room(&mut self) -> Result<(), ErrorCode> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let oldest = now.saturating_sub(self.retention.age).as_millis();
+        let mut bytes = self.kept_bytes + self.size;
+        bytes += self.removable.iter().map(|result| result.size).sum::<u64>();
+        while let Some(result) = self.removable.front() {
+            if bytes <= self.retention.bytes && u128::from(result.modified) >= oldest {
+                break;
+            }
+            match self.backend.remove(&result.path, false).await {
+                Ok(_) | Err(ErrorCode::NotFound) => bytes -= result.size,
+                // It stays, and still counts.
+                Err(_) => {}
+            }
+            self.removable.pop_front();
         }
-        true
+        if bytes > self.retention.bytes { Err(too_large()) } else { Ok(()) }
     }
+}
+
+fn too_large() -> ErrorCode {
+    ErrorCode::TooLarge("saved results may take no more space".to_owned())
 }
 
 #[async_trait]
 impl Draft for KeptResults {
     async fn push(&mut self, content: Vec<u8>) -> Result<(), ErrorCode> {
-        let more = content.len() as u64;
-        while self.bytes.saturating_add(more) > self.most {
-            if !self.remove_oldest().await {
-                return Err(ErrorCode::TooLarge("saved results may take no more space".to_owned()));
-            }
+        let size = self.size.saturating_add(content.len() as u64);
+        if size > self.most {
+            return Err(too_large());
         }
         self.draft.push(content).await?;
-        self.bytes += more;
+        self.size = size;
         Ok(())
     }
 
     async fn publish(&mut self, name: &str, condition: Condition) -> Result<Written, ErrorCode> {
+        self.make_room().await?;
         self.draft.publish(name, condition).await
     }
 }

@@ -6,6 +6,13 @@ pub const UNKNOWN: &str = "application/octet-stream";
 /// Images that models take as images.
 pub const SHOWN_IMAGES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 
+/// A media type without its parameters, in the spelling that is compared.
+#[must_use]
+pub fn essence(media_type: &str) -> String {
+    let plain = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if plain == "image/jpg" { "image/jpeg".to_owned() } else { plain }
+}
+
 /// Whether content begins as an image of that type does, which must be one of [`SHOWN_IMAGES`].
 #[must_use]
 pub fn is_image(media_type: &str, content: &[u8]) -> bool {

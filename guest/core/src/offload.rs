@@ -13,11 +13,11 @@ mod store;
 
 use self::notice::{Facts, Fault, Guide};
 use self::preview::Preview;
-use self::store::Store;
+use self::store::{Call, Store};
 use crate::backend::{Reader, Writer};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, Utf16Decoder};
 use crate::limits::{BINARY_PROBE_BYTES, MAX_IMAGE_BYTES, TOKEN_BYTES};
-use crate::media::{SHOWN_IMAGES, is_image};
+use crate::media;
 use crate::tools::Offered;
 use crate::types::{Config, Media, Offloaded, OutputEnd};
 
@@ -33,8 +33,10 @@ pub struct Output<'a> {
     text: Text,
     /// How many bytes were passed on.
     passed_on: u64,
-    /// Whether a block has begun of which nothing was pushed yet.
-    between_blocks: bool,
+    /// Whether a block of text has begun.
+    has_block: bool,
+    /// How many line feeds stand between the text so far and what comes next.
+    breaks: usize,
 }
 
 /// The text so far.
@@ -49,20 +51,43 @@ struct Large {
     size: u64,
     /// Whether tools for files will take it for binary.
     is_binary: bool,
-    is_utf16: bool,
+    /// Of a text in UTF-16, as these tools will read it.
+    utf16: Option<Utf16Decoder>,
     preview: Preview,
     store: Store,
 }
 
 impl Large {
+    fn new(encoding: Encoding, store: Store) -> Self {
+        let utf16 = encoding.is_utf16().then(|| Utf16Decoder::new(encoding));
+        Self { size: 0, is_binary: false, utf16, preview: Preview::default(), store }
+    }
+
     fn push(&mut self, bytes: &[u8]) {
         let before = usize::try_from(self.size).unwrap_or(usize::MAX);
         let probed = BINARY_PROBE_BYTES.saturating_sub(before).min(bytes.len());
         let probe = bytes.get(..probed).unwrap_or_default();
-        self.is_binary |= !self.is_utf16 && memchr::memchr(0, probe).is_some();
+        self.is_binary |= self.utf16.is_none() && memchr::memchr(0, probe).is_some();
         self.size += bytes.len() as u64;
-        self.preview.push(bytes);
+        match &mut self.utf16 {
+            None => self.preview.push(bytes),
+            Some(decoder) => {
+                let mut text = String::new();
+                decoder.push(bytes, &mut text);
+                self.preview.push(text.as_bytes());
+            }
+        }
         self.store.push(bytes);
+    }
+
+    /// Ends the text.
+    fn finish(&mut self) {
+        if let Some(decoder) = &mut self.utf16 {
+            let mut text = String::new();
+            decoder.finish(&mut text);
+            self.preview.push(text.as_bytes());
+        }
+        self.preview.finish();
     }
 }
 
@@ -94,7 +119,8 @@ impl<'a> Output<'a> {
             limit: limit(config, offered, tool),
             text: Text::Held(Vec::new(), 0),
             passed_on: 0,
-            between_blocks: false,
+            has_block: false,
+            breaks: 0,
         }
     }
 
@@ -104,13 +130,16 @@ impl<'a> Output<'a> {
         if bytes.is_empty() {
             return Vec::new();
         }
-        let mut given = Vec::new();
-        if std::mem::take(&mut self.between_blocks) {
-            given = self.take(b"\n");
-        }
+        let mut given = self.take_breaks();
         given.append(&mut self.take(bytes));
         self.passed_on += given.len() as u64;
         given
+    }
+
+    fn take_breaks(&mut self) -> Vec<u8> {
+        self.has_block = true;
+        let breaks = vec![b'\n'; std::mem::take(&mut self.breaks)];
+        if breaks.is_empty() { breaks } else { self.take(&breaks) }
     }
 
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -131,13 +160,8 @@ impl<'a> Output<'a> {
         let passed_on = held.get(*given..end).unwrap_or_default().to_vec();
         *given += passed_on.len();
         if held.len() > limit {
-            let mut large = Large {
-                size: 0,
-                is_binary: false,
-                is_utf16: Encoding::detect(held).is_utf16(),
-                preview: Preview::default(),
-                store: Store::begin(self.writer, &self.guide.directory),
-            };
+            let store = Store::begin(self.writer, &call(&self.guide, self.call_id.as_deref(), ""));
+            let mut large = Large::new(Encoding::detect(held), store);
             large.push(held);
             self.text = Text::Large(Box::new(large));
         }
@@ -146,46 +170,48 @@ impl<'a> Output<'a> {
 
     /// Begins another block of text: a line feed stands between the two.
     pub fn next_block(&mut self) {
-        let is_first =
-            self.passed_on == 0 && matches!(&self.text, Text::Held(held, _) if held.is_empty());
-        self.between_blocks = !is_first;
+        self.breaks += usize::from(std::mem::replace(&mut self.has_block, true));
     }
 
     /// Takes a block that is not text. None if it stays, else the text for its place.
     pub fn media(&mut self, media: &Media) -> Option<String> {
         self.limit?;
         let size = media.data.len() as u64;
+        let media_type = media::essence(&media.media_type);
         let fault = if size > MAX_IMAGE_BYTES {
             Fault::TooLarge
-        } else if SHOWN_IMAGES.contains(&media.media_type.as_str())
-            && !is_image(&media.media_type, &media.data)
+        } else if media::SHOWN_IMAGES.contains(&media_type.as_str())
+            && !media::is_image(&media_type, &media.data)
         {
             Fault::NotWhatItSays
         } else {
             return None;
         };
-        let mut store = Store::begin(self.writer, &self.guide.directory);
+        let call = call(&self.guide, self.call_id.as_deref(), ending(&media_type));
+        let mut store = Store::begin(self.writer, &call);
         for chunk in media.data.chunks(MEDIA_CHUNK_BYTES) {
             store.push(chunk);
         }
-        let ending = ending(&media.media_type);
-        let call_id = self.call_id.as_deref();
-        let saved = store.publish(self.reader, &self.guide.directory, call_id, ending);
+        let saved = store.publish(self.reader, &call);
         Some(self.guide.media(&media.media_type, size, fault, &saved))
     }
 
     /// Ends the result, of a call that failed if `is_error`.
     #[must_use]
-    pub fn finish(self, is_error: bool) -> OutputEnd {
-        let Large { size, is_binary, mut preview, store, .. } = match self.text {
+    pub fn finish(mut self, is_error: bool) -> OutputEnd {
+        let mut last = self.take_breaks();
+        self.passed_on += last.len() as u64;
+        let mut large = match self.text {
             Text::Held(mut held, given) => {
-                return OutputEnd { rest: held.split_off(given), offloaded: None };
+                last.append(&mut held.split_off(given));
+                return OutputEnd { rest: last, offloaded: None };
             }
             Text::Large(large) => *large,
         };
-        preview.finish();
-        let directory = &self.guide.directory;
-        let saved = store.publish(self.reader, directory, self.call_id.as_deref(), "");
+        large.finish();
+        let Large { size, is_binary, preview, store, .. } = large;
+        let call = call(&self.guide, self.call_id.as_deref(), "");
+        let saved = store.publish(self.reader, &call);
         let facts = Facts {
             tool: &self.tool,
             is_error,
@@ -201,15 +227,17 @@ impl<'a> Output<'a> {
             notice::Saved::Front(path, saved) => (Some(path), saved),
             notice::Saved::Nothing(_) => (None, 0),
         };
-        OutputEnd {
-            rest: Vec::new(),
-            offloaded: Some(Offloaded { text, notice, path, size, saved }),
-        }
+        OutputEnd { rest: last, offloaded: Some(Offloaded { text, notice, path, size, saved }) }
     }
 }
 
 /// How much of a part that is not text is written at once: 1 MiB.
 const MEDIA_CHUNK_BYTES: usize = 1 << 20;
+
+/// The call that a file is of.
+fn call<'a>(guide: &'a Guide, id: Option<&'a str>, ending: &'static str) -> Call<'a> {
+    Call { directory: &guide.directory, id, ending }
+}
 
 /// How many bytes of text a result of `tool` may have; none if it is never off-loaded.
 pub(crate) fn limit(config: &Config, offered: &[Offered], tool: &str) -> Option<usize> {

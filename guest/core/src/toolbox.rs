@@ -105,6 +105,10 @@ impl Toolbox {
         if limit.is_none_or(|limit| result.text.len() <= limit) {
             return result;
         }
+        // A dry run leaves nothing, whatever the size of its result.
+        if self.is_dry_run(&call) {
+            return result;
+        }
         let mut output = self.output(reader, writer, &call.tool, call.call_id.as_deref());
         output.push(result.text.as_bytes());
         if let Some(offloaded) = output.finish(result.is_error).offloaded {
@@ -150,6 +154,15 @@ impl Toolbox {
                 content: Vec::new(),
             },
         }
+    }
+
+    fn is_dry_run(&self, call: &ToolCall) -> bool {
+        let offered = self.offered.iter().find(|offered| offered.name == call.tool);
+        offered.is_some_and(|offered| {
+            let params = offered.tool.params();
+            Arguments::read(&call.arguments, &params, self.config.argument_bytes)
+                .is_ok_and(|arguments| arguments.flag("dry_run"))
+        })
     }
 
     fn answer(

@@ -51,7 +51,7 @@ impl FrontEnd for Component {
 
     fn can(&self, need: &str) -> bool {
         match self {
-            _ if matches!(need, "blocks" | "streams") => true,
+            _ if matches!(need, "blocks" | "streams" | "retention") => true,
             Self::Memory | Self::Strict => false,
             Self::Directory => need != "unprivileged" || !is_root(),
         }
@@ -95,18 +95,23 @@ impl ComponentSession {
         }
     }
 
-    /// Hands over a text piece by piece; what a model has seen then.
-    async fn pass_on(&self, handed: &Handed<'_>, piece: usize) -> Result<String> {
+    /// Hands over a text piece by piece; what a model has seen then. Without pieces it is handed
+    /// over at once, and a notice takes its place.
+    async fn pass_on(&self, handed: &Handed<'_>, piece: Option<usize>) -> Result<String> {
         let (tool, call_id) = (handed.tool, handed.call_id);
         let mut output = self.toolbox().output(&self.workspace, tool, call_id).await?;
         let mut passed_on = Vec::new();
-        for piece in handed.text()?.chunks(piece) {
+        for piece in handed.text()?.chunks(piece.unwrap_or(usize::MAX)) {
             passed_on.append(&mut output.push(piece).await?);
         }
         let end = output.finish(handed.is_error).await?;
         passed_on.extend(end.rest);
-        let notice = end.offloaded.map(|offloaded| offloaded.notice);
-        Ok(String::from_utf8_lossy(&passed_on).into_owned() + &notice.unwrap_or_default())
+        let shown = String::from_utf8_lossy(&passed_on).into_owned();
+        Ok(match end.offloaded {
+            None => shown,
+            Some(offloaded) if piece.is_some() => shown + &offloaded.notice,
+            Some(offloaded) => offloaded.text,
+        })
     }
 
     /// Hands over a whole result; what a model sees then.
@@ -155,7 +160,11 @@ impl Session for ComponentSession {
     fn hand_over(&mut self, handed: &Handed<'_>) -> Result<Answer> {
         let text = runtime().block_on(async {
             match handed.pieces {
-                Some(piece) => self.pass_on(handed, piece).await,
+                Some(piece) => self.pass_on(handed, Some(piece)).await,
+                // Blocks are strings; bytes that are no text can only be handed over as such.
+                None if handed.text().is_ok_and(|text| std::str::from_utf8(text).is_err()) => {
+                    self.pass_on(handed, None).await
+                }
                 None => self.replace(handed).await,
             }
         })?;

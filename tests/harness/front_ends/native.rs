@@ -76,25 +76,34 @@ impl Session for NativeSession {
                     for piece in text.chunks(handed.pieces.unwrap_or(usize::MAX)) {
                         passed_on.append(&mut output.push(piece));
                     }
-                    None
+                    Err(String::from_utf8_lossy(text).into_owned())
                 }
                 HandedBlock::Media(media) => {
-                    Some(output.media(media).unwrap_or_else(|| show_media(media)))
+                    Ok(output.media(media).unwrap_or_else(|| show_media(media)))
                 }
             });
         }
         let end = output.finish(handed.is_error);
         passed_on.extend(end.rest);
+        let is_large = end.offloaded.is_some();
         let mut text = match end.offloaded {
-            None => Some(String::from_utf8_lossy(&passed_on).into_owned()),
             Some(offloaded) if handed.pieces.is_some() => {
                 Some(String::from_utf8(passed_on)? + &offloaded.notice)
             }
             Some(offloaded) => Some(offloaded.text),
+            // What was passed on is all of the text.
+            None if handed.pieces.is_some() => {
+                Some(String::from_utf8_lossy(&passed_on).into_owned())
+            }
+            None => None,
         };
-        // The text stands where its first block was.
-        let lines: Vec<String> =
-            places.into_iter().filter_map(|place| place.or_else(|| text.take())).collect();
+        // A notice stands where the first block of text was.
+        let take = |place: Result<String, String>| match place {
+            Ok(media) => Some(media),
+            Err(_) if is_large || handed.pieces.is_some() => text.take(),
+            Err(text) => Some(text),
+        };
+        let lines: Vec<String> = places.into_iter().filter_map(take).collect();
         Ok(Answer { is_error: handed.is_error, text: lines.join("\n"), structured: Value::Null })
     }
 }
@@ -133,7 +142,7 @@ impl Writer for Blocking {
         runtime().block_on(self.0.append(request.clone()))
     }
 
-    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+    fn draft(&self, directory: &str, _: Option<&str>) -> Result<Box<dyn Draft>, ErrorCode> {
         let draft = runtime().block_on(self.0.draft(directory))?;
         Ok(Box::new(BlockingDraft(draft)))
     }

@@ -1,6 +1,6 @@
 //! What the model reads in the place of a large result.
 
-use serde_json::json;
+use std::borrow::Cow;
 
 use super::preview::Preview;
 use crate::path::show;
@@ -60,7 +60,7 @@ pub(super) struct Facts<'a> {
 impl Guide {
     /// What stands in the place of the whole text.
     pub(super) fn replacement(&self, facts: &Facts<'_>, preview: &Preview) -> String {
-        let tool = name(facts.tool);
+        let tool = self.tool(facts.tool);
         let amount = self.amount(facts.size, preview.lines());
         let what = match (self.language, facts.is_error) {
             (Language::En, false) => {
@@ -79,7 +79,7 @@ impl Guide {
 
     /// What follows the text that was passed on already.
     pub(super) fn continuation(&self, facts: &Facts<'_>, preview: &Preview) -> String {
-        let tool = name(facts.tool);
+        let tool = self.tool(facts.tool);
         let amount = self.amount(facts.size, preview.lines());
         let shown = facts.passed_on;
         let what = match (self.language, facts.is_error) {
@@ -140,6 +140,15 @@ impl Guide {
         text.push_str("\n\n");
         text.push_str(&preview.show(first, |hidden| self.gap(hidden)));
         text
+    }
+
+    /// A tool as a sentence names it.
+    fn tool(&self, given: &str) -> String {
+        match (given, self.language) {
+            ("", Language::En) => "a tool".to_owned(),
+            ("", Language::Zh) => "某个工具".to_owned(),
+            (given, _) => name(given),
+        }
     }
 
     /// What stands between two sentences.
@@ -221,12 +230,12 @@ impl Guide {
     /// The calls that show the file.
     fn how_to_read(&self, path: &str, is_binary: bool) -> String {
         let read = self.read.as_ref().map(|name| {
-            let call = json!({ "file_path": path, "offset": 1, "limit": EXAMPLE_LINES });
-            format!("{name} {call}")
+            let path = literal(path);
+            format!(r#"{name} {{"file_path":{path},"offset":1,"limit":{EXAMPLE_LINES}}}"#)
         });
         let grep = self.grep.as_ref().map(|name| {
-            let call = json!({ "pattern": "…", "path": path, "output_mode": "content" });
-            format!("{name} {call}")
+            let path = literal(path);
+            format!(r#"{name} {{"pattern":"…","path":{path},"output_mode":"content"}}"#)
         });
         let tools: Vec<&str> =
             [&self.read, &self.grep].into_iter().filter_map(Option::as_deref).collect();
@@ -237,7 +246,7 @@ impl Guide {
         if is_binary {
             return if en {
                 format!(
-                    " It has NUL bytes, for which {} will take it for binary.",
+                    " It has NUL bytes, so that {} will treat it as binary.",
                     tools.join(" and ")
                 )
             } else {
@@ -264,6 +273,14 @@ pub(super) enum Fault {
     TooLarge,
     /// Its first bytes are not those of its media type.
     NotWhatItSays,
+}
+
+/// A path as a JSON string, in which nothing is unseen.
+fn literal(path: &str) -> String {
+    match show(path) {
+        Cow::Owned(literal) => literal,
+        Cow::Borrowed(plain) => serde_json::Value::from(plain).to_string(),
+    }
 }
 
 /// A caller's word as a sentence repeats it: short, and on one line.

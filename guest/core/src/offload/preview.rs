@@ -23,6 +23,8 @@ struct Line {
     /// Whether the line has anything, also behind what is kept.
     started: bool,
     cut: bool,
+    /// Whether a line feed has ended it.
+    ended: bool,
 }
 
 impl Line {
@@ -34,10 +36,17 @@ impl Line {
         self.cut |= kept.len() < bytes.len();
     }
 
-    /// The line as it is shown.
-    fn show(&self) -> String {
-        let text = String::from_utf8_lossy(&self.front);
-        let text = if self.cut { &text } else { text.strip_suffix('\r').unwrap_or(&text) };
+    /// The line as it is shown. A carriage return before a line feed is not, nor is a mark of the
+    /// byte order at the front of the text.
+    fn show(&self, number: u64) -> String {
+        let front = String::from_utf8_lossy(&self.front);
+        let mut text = &*front;
+        if self.ended && !self.cut {
+            text = text.strip_suffix('\r').unwrap_or(text);
+        }
+        if number == 1 {
+            text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        }
         let mut chars = text.char_indices();
         match chars.nth(PREVIEW_LINE_CHARS) {
             Some((at, _)) => format!("{}{CUT}", text.get(..at).unwrap_or_default()),
@@ -68,6 +77,7 @@ impl Preview {
             let Some(end) = memchr::memchr(b'\n', bytes) else { break };
             let (line, rest) = bytes.split_at(end);
             self.open.push(line);
+            self.open.ended = true;
             self.end_line();
             bytes = rest.get(1..).unwrap_or_default();
         }
@@ -128,7 +138,7 @@ impl Preview {
         };
         let numbers: Vec<String> =
             all.iter().map(|(_, number)| format!("{number:>NUMBER_WIDTH$}\t")).collect();
-        let texts: Vec<String> = all.iter().map(|(line, _)| line.show()).collect();
+        let texts: Vec<String> = all.iter().map(|(line, number)| line.show(*number)).collect();
         let frame: usize = numbers.iter().map(|number| number.len() + 1).sum();
         let most = longest(&texts, PREVIEW_BYTES - GAP_BYTES - frame);
         let mut shown: Vec<String> = numbers
@@ -192,6 +202,7 @@ mod tests {
             "a\n",
             "\r\n",
             "1\n2\n3\n4\n5\n6",
+            "\u{feff}a\r\r\nb\r",
             &"😀".repeat(3000),
         ];
         for text in texts {
@@ -201,6 +212,14 @@ mod tests {
             }
         }
         assert!(show(lines.as_bytes(), 10).contains("\n[190]\n   196\tL196 é…😀\n"));
+    }
+
+    #[test]
+    fn carriage_returns_are_left_out_before_line_feeds_alone() {
+        assert_eq!(
+            show("\u{feff}a\r\r\nb\u{feff}\r".as_bytes(), 2),
+            "     1\ta\r\n     2\tb\u{feff}\r"
+        );
     }
 
     #[test]

@@ -25,12 +25,21 @@ enum State {
     Failed(Reason),
 }
 
+/// Of which call the file is, and where it is to go.
+pub(super) struct Call<'a> {
+    pub(super) directory: &'a str,
+    pub(super) id: Option<&'a str>,
+    /// How the name of a part that is not text ends; empty for text.
+    pub(super) ending: &'static str,
+}
+
 impl Store {
-    /// Begins a file in `directory`.
-    pub(super) fn begin(writer: Option<&dyn Writer>, directory: &str) -> Self {
+    /// Begins a file.
+    pub(super) fn begin(writer: Option<&dyn Writer>, call: &Call<'_>) -> Self {
+        let name = name::expected(call.id, call.ending);
         let state = match writer {
             None => State::Failed(Reason::ReadOnly),
-            Some(writer) => match writer.draft(directory) {
+            Some(writer) => match writer.draft(call.directory, name.as_deref()) {
                 Ok(draft) => State::Open(draft),
                 Err(error) => State::Failed(Reason::Error(error)),
             },
@@ -56,17 +65,10 @@ impl Store {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() {
-            return;
-        }
         let nothing_yet = State::Failed(Reason::ReadOnly);
         self.state = match std::mem::replace(&mut self.state, nothing_yet) {
-            State::Open(mut draft) => match draft.push(bytes) {
-                Ok(()) => {
-                    self.hash.update(bytes);
-                    self.saved += bytes.len() as u64;
-                    State::Open(draft)
-                }
+            State::Open(mut draft) => match self.write_what_fits(&mut *draft, bytes) {
+                Ok(()) => State::Open(draft),
                 // What fits is better than nothing.
                 Err(ErrorCode::TooLarge(_)) if self.saved > 0 => State::Full(draft),
                 Err(error) => State::Failed(Reason::Error(error)),
@@ -75,24 +77,55 @@ impl Store {
         };
     }
 
+    /// Writes as many characters as there is room for, however they came. Fails if that is not all.
+    fn write_what_fits(&mut self, draft: &mut dyn Draft, bytes: &[u8]) -> Result<(), ErrorCode> {
+        let why = match self.push_to(draft, bytes) {
+            Err(ErrorCode::TooLarge(why)) => why,
+            result => return result,
+        };
+        let (mut rest, mut step) = (bytes, bytes.len());
+        while step > 1 {
+            step = step.div_ceil(2);
+            loop {
+                let (part, after) = rest.split_at(super::boundary(rest, step.min(rest.len())));
+                match self.push_to(draft, part) {
+                    Ok(()) if part.is_empty() => break,
+                    Ok(()) => rest = after,
+                    // A half of it may fit.
+                    Err(ErrorCode::TooLarge(_)) => break,
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Err(ErrorCode::TooLarge(why))
+    }
+
+    fn push_to(&mut self, draft: &mut dyn Draft, bytes: &[u8]) -> Result<(), ErrorCode> {
+        if !bytes.is_empty() {
+            draft.push(bytes)?;
+            self.hash.update(bytes);
+            self.saved += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Gives the file its name. If the same content has one for this call already, that is it.
-    pub(super) fn publish(
-        mut self,
-        reader: &dyn Reader,
-        directory: &str,
-        call_id: Option<&str>,
-        ending: &str,
-    ) -> Saved {
+    pub(super) fn publish(mut self, reader: &dyn Reader, call: &Call<'_>) -> Saved {
         let carry = std::mem::take(&mut self.carry);
         self.write(&carry);
         let (mut draft, is_whole) = match self.state {
             State::Open(draft) => (draft, true),
+            // The front of an image is of no use to anybody.
+            State::Full(_) if !call.ending.is_empty() => {
+                let error = ErrorCode::TooLarge(String::new());
+                return Saved::Nothing(Reason::Error(error));
+            }
             State::Full(draft) => (draft, false),
             State::Failed(reason) => return Saved::Nothing(reason),
         };
         let hash = self.hash.finalize();
-        let place = Place { reader, directory, hash, size: self.saved };
-        match place.find(&mut *draft, &name::of(call_id, &hash), ending) {
+        let place = Place { reader, call, hash, size: self.saved };
+        match place.find(&mut *draft, &name::of(call.id, &hash)) {
             Ok(path) if is_whole => Saved::All(path),
             Ok(path) => Saved::Front(path, self.saved),
             Err(reason) => Saved::Nothing(reason),
@@ -103,7 +136,7 @@ impl Store {
 /// Where a file is to go, and what is in it.
 struct Place<'a> {
     reader: &'a dyn Reader,
-    directory: &'a str,
+    call: &'a Call<'a>,
     hash: blake3::Hash,
     size: u64,
 }
@@ -117,10 +150,10 @@ enum Slot {
 }
 
 impl Place<'_> {
-    fn find(&self, draft: &mut dyn Draft, name: &str, ending: &str) -> Result<String, Reason> {
+    fn find(&self, draft: &mut dyn Draft, name: &str) -> Result<String, Reason> {
         for attempt in 0..MAX_ATTEMPTS {
-            let name = name::candidate(name, &self.hash, ending, attempt);
-            let path = format!("{}/{name}", self.directory);
+            let name = name::candidate(name, &self.hash, self.call.ending, attempt);
+            let path = format!("{}/{name}", self.call.directory);
             match self.look(&path)? {
                 Slot::Same => return Ok(path),
                 Slot::Taken => continue,
@@ -134,6 +167,9 @@ impl Place<'_> {
                         return Ok(path);
                     }
                 }
+                // The name may be that of a link that leads nowhere; at the next one it is the
+                // directory that is wrong.
+                Err(ErrorCode::NotFound) if attempt == 0 => {}
                 Err(error) => return Err(Reason::Error(error)),
             }
         }
@@ -144,8 +180,8 @@ impl Place<'_> {
         let page = match self.reader.ls_info(path, 0, 1) {
             Ok(page) => page,
             Err(ErrorCode::NotFound) => return Ok(Slot::Free),
-            // A link that leads out.
-            Err(ErrorCode::NotPermitted) => return Ok(Slot::Taken),
+            // A link that leads out, or in a circle.
+            Err(ErrorCode::NotPermitted | ErrorCode::InvalidPath(_)) => return Ok(Slot::Taken),
             Err(error) => return Err(Reason::Error(error)),
         };
         let is_like = |kind, size| kind == FileKind::File && size == self.size;

@@ -30,7 +30,8 @@ impl Room {
     pub(super) fn take(&mut self, text: &str, json: &str) -> bool {
         let Some(left) = self.left.checked_sub(text.len() + json.len() + 2) else { return false };
         if let Some(text_left) = &mut self.text_left {
-            match text_left.checked_sub(text.len() + 1) {
+            // A line feed stands before every piece but the first.
+            match text_left.checked_sub(text.len() + usize::from(self.taken)) {
                 Some(left) => *text_left = left,
                 None if self.taken => return false,
                 None => *text_left = 0,
