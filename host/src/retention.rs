@@ -15,7 +15,8 @@ pub const DEFAULT_RESULTS_BYTES: u64 = 1 << 30;
 /// How old an off-loaded result may become unless [`Retention::age`] says otherwise: 30 days.
 pub const DEFAULT_RESULTS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How many of the newest off-loaded results always stay: a conversation may still speak of them.
+/// How many of the newest off-loaded results stay as long as together they take no more than half of
+/// the space: a conversation may still speak of them.
 pub const KEPT_RESULTS: usize = 20;
 
 /// How many entries are listed at once.
@@ -25,8 +26,8 @@ const LIST_ENTRIES: u64 = 1000;
 ///
 /// The directory for them is theirs alone: every regular file directly in it counts as a result.
 /// When another one is saved, those that are too old are removed, and the oldest until there is
-/// room. The newest [`KEPT_RESULTS`] are never removed; what they leave no room for is cut, and
-/// the notice says so. Results that are being saved at the same time do not count each other, and
+/// room. The newest [`KEPT_RESULTS`] are not removed as far as they take half of the space; what
+/// they leave no room for is cut, and the notice says so. Results that are being saved at the same time do not count each other, and
 /// what is being saved is not counted before it has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
@@ -64,24 +65,23 @@ pub(crate) struct KeptResults {
 }
 
 impl KeptResults {
-    /// Begins a draft in the directory of results. A result under `name` may turn out to be the
-    /// same one.
+    /// Begins a draft in the directory of results.
     pub(crate) async fn draft(
         backend: Arc<dyn Backend>,
         directory: &str,
-        name: Option<&str>,
         retention: Retention,
     ) -> Result<Box<dyn Draft>, ErrorCode> {
         let mut results = list(&*backend, directory).await?;
         results.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
-        let kept = results.split_off(results.len().saturating_sub(KEPT_RESULTS));
-        let kept_bytes = |besides: Option<&str>| -> u64 {
-            let counts =
-                |result: &&Saved| besides.is_none() || result.path.rsplit('/').next() != besides;
-            kept.iter().filter(counts).map(|result| result.size).sum()
+        let mut kept_bytes = 0;
+        let is_kept = |result: &&Saved| {
+            kept_bytes += result.size;
+            kept_bytes <= retention.bytes / 2
         };
-        let most = retention.bytes.saturating_sub(kept_bytes(name));
-        let kept_bytes = kept_bytes(None);
+        let newest = results.iter().rev().take(KEPT_RESULTS);
+        let kept = results.split_off(results.len() - newest.take_while(is_kept).count());
+        let kept_bytes: u64 = kept.iter().map(|result| result.size).sum();
+        let most = retention.bytes.saturating_sub(kept_bytes);
         let draft = backend.draft(directory).await?;
         let removable = VecDeque::from(results);
         Ok(Box::new(Self { backend, draft, removable, kept_bytes, size: 0, most, retention }))

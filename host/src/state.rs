@@ -122,14 +122,10 @@ impl writer::Host for CallState {
 }
 
 impl writer::HostDraft for CallState {
-    async fn open(
-        &mut self,
-        directory: String,
-        name: Option<String>,
-    ) -> Result<Resource<OpenDraft>, ErrorCode> {
+    async fn open(&mut self, directory: String) -> Result<Resource<OpenDraft>, ErrorCode> {
         let draft = if *directory == *self.results.directory {
             let backend = Arc::clone(&self.backend);
-            KeptResults::draft(backend, &directory, name.as_deref(), self.results.retention).await?
+            KeptResults::draft(backend, &directory, self.results.retention).await?
         } else {
             self.backend.draft(&directory).await?
         };

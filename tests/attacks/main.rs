@@ -17,6 +17,7 @@ mod killed;
 mod links;
 mod modes;
 mod names;
+mod offload;
 mod processes;
 mod races;
 mod removal;

@@ -85,6 +85,11 @@ impl Site {
         site
     }
 
+    /// The workspace, for calls that are made past [`Site::call`].
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
     /// A path beside the workspace.
     pub(crate) fn base(&self, name: &str) -> PathBuf {
         self.directory.base().join(name)
@@ -147,6 +152,19 @@ impl Site {
         calls: &[(&str, Value)],
         check: impl Fn(&str, &Answer) + Sync,
     ) {
+        self.race_steps(attack, calls.len(), |step| {
+            let (tool, arguments) = &calls[step];
+            check(tool, &self.call(tool, arguments.clone()));
+        });
+    }
+
+    /// Takes steps from two threads, over and over, while another thread attacks.
+    pub(crate) fn race_steps(
+        &self,
+        attack: impl Fn() + Sync,
+        steps: usize,
+        step: impl Fn(usize) + Sync,
+    ) {
         let end = Instant::now() + RACE_TIME;
         let goes_on = || Instant::now() < end;
         std::thread::scope(|scope| {
@@ -155,14 +173,14 @@ impl Site {
                     attack();
                 }
             });
-            for start in [0, calls.len() / 2] {
-                let check = &check;
+            for start in [0, steps / 2] {
+                let step = &step;
                 scope.spawn(move || {
-                    for (tool, arguments) in calls.iter().cycle().skip(start) {
+                    for n in (0..steps).cycle().skip(start) {
                         if !goes_on() {
                             break;
                         }
-                        check(tool, &self.call(tool, arguments.clone()));
+                        step(n);
                     }
                 });
             }

@@ -12,12 +12,12 @@ use serde_json::json;
 
 use crate::site::{Site, facts};
 
-fn fifo(place: &Path) {
+pub(crate) fn fifo(place: &Path) {
     rustix::fs::mknodat(CWD, place, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
 /// Makes a socket that accepts, at a path of any length.
-fn socket(place: &Path) -> UnixListener {
+pub(crate) fn socket(place: &Path) -> UnixListener {
     // The name of a socket is short, and a renamed one stays what it is.
     let short = Path::new("/proc/self/fd");
     let dir = fs::File::open(place.parent().unwrap()).unwrap();
@@ -29,10 +29,10 @@ fn socket(place: &Path) -> UnixListener {
 }
 
 /// Sees whether any of some files is opened.
-struct Watch(OwnedFd);
+pub(crate) struct Watch(OwnedFd);
 
 impl Watch {
-    fn new(paths: &[&Path]) -> Self {
+    pub(crate) fn new(paths: &[&Path]) -> Self {
         let watch = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
         for path in paths {
             inotify::add_watch(&watch, *path, inotify::WatchFlags::OPEN).unwrap();
@@ -40,7 +40,7 @@ impl Watch {
         Self(watch)
     }
 
-    fn has_seen_an_opening(&self) -> bool {
+    pub(crate) fn has_seen_an_opening(&self) -> bool {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut events = inotify::Reader::new(&self.0, &mut buffer);
         let mut seen = false;

@@ -27,7 +27,7 @@ fn help_names_every_command() {
     let dir = temp();
     let help = run(dir.path(), &["--help"]);
     assert_eq!((help.code, &*help.err), (Some(0), ""));
-    for name in ["call", "batch", "tools", "component"] {
+    for name in ["call", "batch", "offload", "tools", "prompt", "component"] {
         assert!(help.out.contains(&format!("\n  {name} ")), "{}", help.out);
         let own = run(dir.path(), &[name, "--help"]);
         assert_eq!((own.code, &*own.err), (Some(0), ""));

@@ -11,6 +11,8 @@ mod batch;
 mod call;
 mod code_cache;
 mod component;
+mod offload;
 mod process;
+mod prompt;
 mod tools;
 mod workspaces;

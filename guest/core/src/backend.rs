@@ -55,11 +55,11 @@ pub trait Writer {
     /// As the WIT says.
     fn append(&self, request: &WriteRequest) -> Result<Written, ErrorCode>;
 
-    /// Begins a file in the making that is to have its place in a directory, probably under `name`.
+    /// Begins a file in the making that is to have its place in a directory.
     ///
     /// # Errors
     /// As the WIT says.
-    fn draft(&self, directory: &str, name: Option<&str>) -> Result<Box<dyn Draft>, ErrorCode>;
+    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode>;
 
     /// Removes a file, link or directory.
     ///

@@ -106,6 +106,10 @@ pub const MAX_SEARCH_BUFFER_BYTES: usize = 32 << 20;
 /// The largest ignore file that is read, in bytes: 1 MiB. A larger one is reported as unreadable.
 pub const MAX_IGNORE_FILE_BYTES: u64 = 1 << 20;
 
+/// How many tokens a result may be allowed to have: 2 Mi, or 8 MiB. What is passed on is held until
+/// it is known to be all.
+pub const MAX_TOKENS: u64 = (8 << 20) / TOKEN_BYTES;
+
 /// The directory that off-loaded results are saved in unless the configuration says otherwise;
 /// walks leave it out.
 pub const DEFAULT_OFFLOAD_PATH: &str = "/large_tool_result";

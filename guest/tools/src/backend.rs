@@ -49,8 +49,8 @@ impl Writer for Imports {
         writer::append(request)
     }
 
-    fn draft(&self, directory: &str, name: Option<&str>) -> Result<Box<dyn Draft>, ErrorCode> {
-        writer::Draft::open(directory, name).map(|draft| Box::new(draft) as Box<dyn Draft>)
+    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
+        writer::Draft::open(directory).map(|draft| Box::new(draft) as Box<dyn Draft>)
     }
 
     fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {

@@ -198,20 +198,24 @@ struct How<'a> {
 struct MemoryDraft {
     memory: Memory,
     directory: WorkspacePath,
-    content: Vec<u8>,
+    /// None once it is published.
+    content: Option<Vec<u8>>,
 }
 
 #[async_trait]
 impl Draft for MemoryDraft {
     async fn push(&mut self, content: Vec<u8>) -> Result<(), ErrorCode> {
-        self.content.extend_from_slice(&content);
+        self.content.as_mut().ok_or(ErrorCode::Cancelled)?.extend_from_slice(&content);
         Ok(())
     }
 
     async fn publish(&mut self, name: &str, condition: Condition) -> Result<Written, ErrorCode> {
         let how = How { condition: &condition, append: false, dry_run: false };
         let path = self.directory.entry(name)?;
-        self.memory.write_state().put(&path, &mut self.content, how)
+        let content = self.content.as_mut().ok_or(ErrorCode::Cancelled)?;
+        let written = self.memory.write_state().put(&path, content, how)?;
+        self.content = None;
+        Ok(written)
     }
 }
 
@@ -315,7 +319,7 @@ impl Backend for Memory {
 
     async fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
         let directory = parse(directory)?;
-        Ok(Box::new(MemoryDraft { memory: self.clone(), directory, content: Vec::new() }))
+        Ok(Box::new(MemoryDraft { memory: self.clone(), directory, content: Some(Vec::new()) }))
     }
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {

@@ -142,7 +142,7 @@ impl Writer for Blocking {
         runtime().block_on(self.0.append(request.clone()))
     }
 
-    fn draft(&self, directory: &str, _: Option<&str>) -> Result<Box<dyn Draft>, ErrorCode> {
+    fn draft(&self, directory: &str) -> Result<Box<dyn Draft>, ErrorCode> {
         let draft = runtime().block_on(self.0.draft(directory))?;
         Ok(Box::new(BlockingDraft(draft)))
     }

@@ -33,13 +33,6 @@ pub(super) fn of(call_id: Option<&str>, content: &blake3::Hash) -> String {
     }
 }
 
-/// The name that the result of a call will have if nothing is in its way; none if the content says
-/// it.
-pub(super) fn expected(call_id: Option<&str>, ending: &str) -> Option<String> {
-    let id = call_id.filter(|id| !id.is_empty())?;
-    Some(format!("{}{ending}", of(Some(id), &blake3::hash(b""))))
-}
-
 /// The names to try, one after the other: the second is for an id that had another content before,
 /// and the others for names that something else has.
 pub(super) fn candidate(

@@ -12,8 +12,8 @@ const MAX_ATTEMPTS: usize = 100;
 /// A file in the making, or why there is none.
 pub(super) struct Store {
     state: State,
-    hash: blake3::Hasher,
-    saved: u64,
+    /// Of all that came, saved or not: it may turn out to be there already.
+    whole: Content,
     /// The front of a character whose rest is still to come.
     carry: Vec<u8>,
 }
@@ -21,8 +21,22 @@ pub(super) struct Store {
 enum State {
     Open(Box<dyn Draft>),
     /// It has what it may have, and there is more.
-    Full(Box<dyn Draft>),
+    Full(Box<dyn Draft>, Box<Content>),
     Failed(Reason),
+}
+
+/// What tells one content from another.
+#[derive(Clone, Default)]
+struct Content {
+    hash: blake3::Hasher,
+    size: u64,
+}
+
+impl Content {
+    fn push(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        self.size += bytes.len() as u64;
+    }
 }
 
 /// Of which call the file is, and where it is to go.
@@ -36,22 +50,18 @@ pub(super) struct Call<'a> {
 impl Store {
     /// Begins a file.
     pub(super) fn begin(writer: Option<&dyn Writer>, call: &Call<'_>) -> Self {
-        let name = name::expected(call.id, call.ending);
         let state = match writer {
             None => State::Failed(Reason::ReadOnly),
-            Some(writer) => match writer.draft(call.directory, name.as_deref()) {
+            Some(writer) => match writer.draft(call.directory) {
                 Ok(draft) => State::Open(draft),
                 Err(error) => State::Failed(Reason::Error(error)),
             },
         };
-        Self { state, hash: blake3::Hasher::new(), saved: 0, carry: Vec::new() }
+        Self { state, whole: Content::default(), carry: Vec::new() }
     }
 
     /// Takes the next bytes. The file never ends within a character, unless the text does.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        if !matches!(self.state, State::Open(_)) {
-            return;
-        }
         let joined;
         let bytes = if self.carry.is_empty() {
             bytes
@@ -65,32 +75,40 @@ impl Store {
     }
 
     fn write(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
         let nothing_yet = State::Failed(Reason::ReadOnly);
         self.state = match std::mem::replace(&mut self.state, nothing_yet) {
-            State::Open(mut draft) => match self.write_what_fits(&mut *draft, bytes) {
+            State::Open(mut draft) => match self.write_what_fits(&mut *draft, &mut rest) {
                 Ok(()) => State::Open(draft),
                 // What fits is better than nothing.
-                Err(ErrorCode::TooLarge(_)) if self.saved > 0 => State::Full(draft),
+                Err(ErrorCode::TooLarge(_)) if self.whole.size > 0 => {
+                    State::Full(draft, Box::new(self.whole.clone()))
+                }
                 Err(error) => State::Failed(Reason::Error(error)),
             },
             other => other,
         };
+        self.whole.push(rest);
     }
 
-    /// Writes as many characters as there is room for, however they came. Fails if that is not all.
-    fn write_what_fits(&mut self, draft: &mut dyn Draft, bytes: &[u8]) -> Result<(), ErrorCode> {
-        let why = match self.push_to(draft, bytes) {
+    /// Writes as many characters as there is room for, however they came, and takes them off the
+    /// front of `rest`. Fails if that is not all.
+    fn write_what_fits(
+        &mut self,
+        draft: &mut dyn Draft,
+        rest: &mut &[u8],
+    ) -> Result<(), ErrorCode> {
+        let why = match self.push_to(draft, rest, rest.len()) {
             Err(ErrorCode::TooLarge(why)) => why,
-            result => return result,
+            result => return result.map(drop),
         };
-        let (mut rest, mut step) = (bytes, bytes.len());
+        let mut step = rest.len();
         while step > 1 {
             step = step.div_ceil(2);
             loop {
-                let (part, after) = rest.split_at(super::boundary(rest, step.min(rest.len())));
-                match self.push_to(draft, part) {
-                    Ok(()) if part.is_empty() => break,
-                    Ok(()) => rest = after,
+                match self.push_to(draft, rest, step) {
+                    Ok(0) => break,
+                    Ok(_) => {}
                     // A half of it may fit.
                     Err(ErrorCode::TooLarge(_)) => break,
                     Err(error) => return Err(error),
@@ -100,36 +118,46 @@ impl Store {
         Err(ErrorCode::TooLarge(why))
     }
 
-    fn push_to(&mut self, draft: &mut dyn Draft, bytes: &[u8]) -> Result<(), ErrorCode> {
-        if !bytes.is_empty() {
-            draft.push(bytes)?;
-            self.hash.update(bytes);
-            self.saved += bytes.len() as u64;
+    /// Writes the characters within the next `most` bytes, or all bytes if there are no more, and
+    /// says how many bytes those are.
+    fn push_to(
+        &mut self,
+        draft: &mut dyn Draft,
+        rest: &mut &[u8],
+        most: usize,
+    ) -> Result<usize, ErrorCode> {
+        // All of it may end within a character, as the text does.
+        let end = if most < rest.len() { super::boundary(rest, most) } else { rest.len() };
+        let (part, after) = rest.split_at(end);
+        if !part.is_empty() {
+            draft.push(part)?;
+            self.whole.push(part);
+            *rest = after;
         }
-        Ok(())
+        Ok(part.len())
     }
 
-    /// Gives the file its name. If the same content has one for this call already, that is it.
+    /// Gives the file its name. If the same content has one for this call already, that is it, also
+    /// where there is no room for it a second time.
     pub(super) fn publish(mut self, reader: &dyn Reader, call: &Call<'_>) -> Saved {
         let carry = std::mem::take(&mut self.carry);
         self.write(&carry);
-        let (mut draft, is_whole) = match self.state {
-            State::Open(draft) => (draft, true),
-            // The front of an image is of no use to anybody.
-            State::Full(_) if !call.ending.is_empty() => {
-                let error = ErrorCode::TooLarge(String::new());
-                return Saved::Nothing(Reason::Error(error));
-            }
-            State::Full(draft) => (draft, false),
-            State::Failed(reason) => return Saved::Nothing(reason),
+        let whole = Place::new(reader, call, &self.whole);
+        let result = match self.state {
+            State::Open(mut draft) => whole.find(&mut *draft).map(Saved::All),
+            State::Full(mut draft, saved) => match whole.is_there() {
+                Some(path) => Ok(Saved::All(path)),
+                // The front of an image is of no use to anybody.
+                None if !call.ending.is_empty() => {
+                    Err(Reason::Error(ErrorCode::TooLarge(String::new())))
+                }
+                None => Place::new(reader, call, &saved)
+                    .find(&mut *draft)
+                    .map(|path| Saved::Front(path, saved.size)),
+            },
+            State::Failed(reason) => whole.is_there().map(Saved::All).ok_or(reason),
         };
-        let hash = self.hash.finalize();
-        let place = Place { reader, call, hash, size: self.saved };
-        match place.find(&mut *draft, &name::of(call.id, &hash)) {
-            Ok(path) if is_whole => Saved::All(path),
-            Ok(path) => Saved::Front(path, self.saved),
-            Err(reason) => Saved::Nothing(reason),
-        }
+        result.unwrap_or_else(Saved::Nothing)
     }
 }
 
@@ -137,6 +165,7 @@ impl Store {
 struct Place<'a> {
     reader: &'a dyn Reader,
     call: &'a Call<'a>,
+    name: String,
     hash: blake3::Hash,
     size: u64,
 }
@@ -149,11 +178,30 @@ enum Slot {
     Taken,
 }
 
-impl Place<'_> {
-    fn find(&self, draft: &mut dyn Draft, name: &str) -> Result<String, Reason> {
+impl<'a> Place<'a> {
+    fn new(reader: &'a dyn Reader, call: &'a Call<'a>, content: &Content) -> Self {
+        let hash = content.hash.finalize();
+        Self { reader, call, name: name::of(call.id, &hash), hash, size: content.size }
+    }
+
+    /// The name to try, and its path.
+    fn candidate(&self, attempt: usize) -> (String, String) {
+        let name = name::candidate(&self.name, &self.hash, self.call.ending, attempt);
+        let path = format!("{}/{name}", self.call.directory);
+        (name, path)
+    }
+
+    /// The file that has the content already; none if there is none, or none can be told.
+    fn is_there(&self) -> Option<String> {
+        (0..2)
+            .map(|attempt| self.candidate(attempt).1)
+            .find(|path| matches!(self.look(path), Ok(Slot::Same)))
+    }
+
+    /// Gives the draft a name, unless the content has one.
+    fn find(&self, draft: &mut dyn Draft) -> Result<String, Reason> {
         for attempt in 0..MAX_ATTEMPTS {
-            let name = name::candidate(name, &self.hash, self.call.ending, attempt);
-            let path = format!("{}/{name}", self.call.directory);
+            let (name, path) = self.candidate(attempt);
             match self.look(&path)? {
                 Slot::Same => return Ok(path),
                 Slot::Taken => continue,

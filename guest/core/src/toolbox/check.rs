@@ -1,6 +1,6 @@
 //! What a configuration must be; every error names the field.
 
-use crate::limits::MIN_RESULT_BYTES;
+use crate::limits::{MAX_TOKENS, MIN_RESULT_BYTES};
 use crate::path::WorkspacePath;
 use crate::tools::ALL_NAMES;
 use crate::types::{Config, ConfigError, OffloadConfig, ToolSetting};
@@ -32,22 +32,27 @@ fn wrong(field: impl Into<String>, message: impl Into<String>) -> ConfigError {
 }
 
 fn check_limits(config: &Config) -> Result<(), ConfigError> {
-    let positive = [
-        ("limits.time", config.time_ms),
-        ("limits.arguments", config.argument_bytes),
-        ("offload.tokens", config.offload.tokens),
-    ];
+    let positive = [("limits.time", config.time_ms), ("limits.arguments", config.argument_bytes)];
     for (field, value) in positive {
-        check_positive(field, Some(value))?;
+        if value == 0 {
+            return Err(wrong(field, "must be more than 0"));
+        }
     }
+    check_tokens("offload.tokens", Some(config.offload.tokens))?;
     if config.result_bytes < MIN_RESULT_BYTES {
         return Err(wrong("limits.result", format!("must be at least {MIN_RESULT_BYTES} bytes")));
     }
     Ok(())
 }
 
-fn check_positive(field: impl Into<String>, value: Option<u64>) -> Result<(), ConfigError> {
-    if value == Some(0) { Err(wrong(field, "must be more than 0")) } else { Ok(()) }
+fn check_tokens(field: impl Into<String>, tokens: Option<u64>) -> Result<(), ConfigError> {
+    match tokens {
+        Some(0) => Err(wrong(field, "must be more than 0")),
+        Some(tokens) if tokens > MAX_TOKENS => {
+            Err(wrong(field, format!("must be at most {MAX_TOKENS}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_setting(setting: &ToolSetting) -> Result<(), ConfigError> {
@@ -68,7 +73,7 @@ fn check_setting(setting: &ToolSetting) -> Result<(), ConfigError> {
     if setting.description.as_deref().is_some_and(|text| text.trim().is_empty()) {
         return Err(wrong(field(".description"), "must not be empty"));
     }
-    check_positive(field(".tokens"), setting.tokens)
+    check_tokens(field(".tokens"), setting.tokens)
 }
 
 /// The first of some names that is there twice.
@@ -116,7 +121,7 @@ fn check_offload(offload: &OffloadConfig) -> Result<(), ConfigError> {
             let message = format!("is for tools of others; use tools.{}.tokens", setting.tool);
             return Err(wrong(field, message));
         }
-        check_positive(format!("{field}.tokens"), setting.tokens)?;
+        check_tokens(format!("{field}.tokens"), setting.tokens)?;
     }
     let names = offload.tools.iter().map(|setting| setting.tool.as_str());
     match given_twice(names) {
@@ -191,6 +196,8 @@ mod tests {
         let result =
             |tool: &str, tokens| ResultSetting { tool: tool.to_owned(), enabled: true, tokens };
         assert_eq!(with(&|offload| offload.tokens = 0), "offload.tokens");
+        assert_eq!(with(&|offload| offload.tokens = MAX_TOKENS), "");
+        assert_eq!(with(&|offload| offload.tokens = MAX_TOKENS + 1), "offload.tokens");
         for path in ["", "/", "..", "/a/../..", "a\0b", "~/x", &"x/".repeat(200)] {
             assert_eq!(with(&|offload| offload.path = path.to_owned()), "offload.path", "{path}");
         }

@@ -15,10 +15,8 @@ pub(super) fn code(errno: Errno) -> ErrorCode {
         // A link took the place of what was looked at a moment before.
         Errno::LOOP => ErrorCode::NotPermitted,
         Errno::NXIO => ErrorCode::NotAFile,
-        Errno::NOSPC | Errno::DQUOT => ErrorCode::QuotaExceeded,
-        Errno::FBIG => {
-            ErrorCode::TooLarge("the file would be larger than the file system takes".to_owned())
-        }
+        // A limit on the size of files is one on space, too.
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => ErrorCode::QuotaExceeded,
         Errno::NAMETOOLONG => {
             ErrorCode::InvalidPath("the path is too long for the file system".to_owned())
         }

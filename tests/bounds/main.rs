@@ -7,9 +7,12 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "attacks/cli.rs"]
+#[path = "../attacks/cli.rs"]
 #[allow(dead_code, reason = "not all tests need all of it")]
 mod cli;
+mod outputs;
+mod retention;
+mod streams;
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -371,11 +374,11 @@ fn a_read_that_is_dropped_comes_to_an_end() {
     assert!(start.elapsed() < PATIENCE, "a thread goes on reading");
 }
 
-/// The most memory that a process has had so far, in KiB.
-fn peak(batch: &Batch) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", batch.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+/// The most memory that a process has had so far, in KiB; none if it has ended.
+fn peak(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse().unwrap())
 }
 
 #[test]
@@ -393,7 +396,7 @@ fn a_page_of_a_large_file_and_a_search_of_it_take_little_memory() {
     file.into_inner().unwrap();
     let mut batch = Batch::start(&directory.root(), "", &[]);
     assert_eq!(code(&batch.call("ls", &json!({}))), "");
-    let idle = peak(&batch);
+    let idle = peak(batch.id()).unwrap();
     let line = |n: u64| format!("line {n:07} ");
     let page = |offset: i64| json!({ "file_path": "/large.txt", "offset": offset, "limit": 50 });
     let middle = LINES / 2;
@@ -411,7 +414,7 @@ fn a_page_of_a_large_file_and_a_search_of_it_take_little_memory() {
         assert_eq!(code(&answer), "", "{tool} {arguments}: {}", answer["text"]);
         let text = answer["text"].as_str().unwrap();
         assert!(text.contains(&part), "{tool} {arguments}: {part} is missing");
-        let more = peak(&batch).saturating_sub(idle);
+        let more = peak(batch.id()).unwrap().saturating_sub(idle);
         assert!(more <= MOST_KIB, "{tool} {arguments}: {more} KiB more than when idle");
     }
 }
