@@ -181,7 +181,7 @@ fn a_result_that_is_dropped_at_any_time_leaves_its_place_to_the_next() {
 fn a_result_that_breaks_down_gives_its_place_back() {
     // It breaks down because it would have to be held whole.
     let toolbox = configured(
-        "[limits]\nmemory = \"16 MiB\"\nresult = \"64 MiB\"\n[offload]\ntokens = 100_000_000",
+        "[limits]\nmemory = \"16 MiB\"\nresult = \"64 MiB\"\n[offload]\ntokens = 2_000_000",
     );
     let directory = Directory::new();
     let workspace = workspace(&directory, THREAD);

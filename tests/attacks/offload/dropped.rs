@@ -103,7 +103,7 @@ fn a_result_that_is_dropped_within_a_step_leaves_nothing_or_all() {
 #[test]
 fn a_result_that_breaks_down_leaves_nothing_and_is_never_shown() {
     // All of it would have to be held.
-    let toolbox = configured("[limits]\nmemory = \"16 MiB\"\n[offload]\ntokens = 100_000_000");
+    let toolbox = configured("[limits]\nmemory = \"16 MiB\"\n[offload]\ntokens = 2_000_000");
     let site = Site::new();
     for _ in 0..3 {
         let handed = HandedResult {
