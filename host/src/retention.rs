@@ -27,8 +27,8 @@ const LIST_ENTRIES: u64 = 1000;
 /// The directory for them is theirs alone: every regular file directly in it counts as a result.
 /// When another one is saved, those that are too old are removed, and the oldest until there is
 /// room. The newest [`KEPT_RESULTS`] are not removed as far as they take half of the space; what
-/// they leave no room for is cut, and the notice says so. Results that are being saved at the same time do not count each other, and
-/// what is being saved is not counted before it has its name.
+/// they leave no room for is cut, and the notice says so. Results that are being saved at the same
+/// time do not count each other, and what is being saved is not counted before it has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// How many bytes they may have together.
