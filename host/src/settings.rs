@@ -210,6 +210,9 @@ fn duration(field: &str, text: &str) -> Result<Duration, SettingsError> {
         .map_err(|error| SettingsError(format!("`{field}` {text:?}: {error}")))
 }
 
+/// What is a table at the top of a file.
+const TABLES: [&str; 3] = ["tools", "offload", "limits"];
+
 /// Checks that what has fields is written as a table: an array would be read as one too.
 fn check_tables(file: &toml::Table) -> Result<(), SettingsError> {
     let entries = |within: &'static str, table: Option<&toml::Table>| {
@@ -225,7 +228,8 @@ fn check_tables(file: &toml::Table) -> Result<(), SettingsError> {
         entries("offload.tools.", others.as_ref()),
     ];
     for (field, is_table) in parts.into_iter().flatten() {
-        if !is_table && field != "language" {
+        let is_known = field.contains('.') || TABLES.contains(&field.as_str());
+        if !is_table && is_known {
             return Err(SettingsError(format!("`{field}` must be a table")));
         }
     }
@@ -293,6 +297,7 @@ mod tests {
             ("[limits]\nmemory = \"1 KiB\"", "limits.memory"),
             ("[limits]\ntime = \"soon\"", "limits.time"),
             ("[limits", "line 1"),
+            ("lang = \"en\"", "`lang` unknown field"),
             ("language = \"fr\"", "`language`"),
             ("[language]", "`language`"),
             ("[tools.ls]\ntokens = -1", "`tools.ls.tokens`"),
