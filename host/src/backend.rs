@@ -1,6 +1,10 @@
 //! What a workspace is to the tools: a [`Backend`].
 
+use std::fmt;
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use handhold_core::path::WorkspacePath;
 pub use handhold_core::types::{
     BytesPage, Condition, ErrorCode, FileInfo, FileKind, FileOrder, GlobPage, GlobRequest,
     GrepFile, GrepLine, GrepLineKind, GrepMode, GrepPage, GrepRequest, LinePage, LsPage,
@@ -35,11 +39,24 @@ pub trait Backend: Send + Sync {
         length: u64,
     ) -> Result<BytesPage, ErrorCode>;
 
-    /// Finds regular files whose path matches a pattern.
-    async fn glob_info(&self, request: GlobRequest) -> Result<GlobPage, ErrorCode>;
+    /// Finds regular files whose path matches a pattern, as far as the view shows them.
+    async fn glob_info(&self, request: GlobRequest, view: &View) -> Result<GlobPage, ErrorCode>;
 
-    /// Searches the content of regular files.
-    async fn grep_raw(&self, request: GrepRequest) -> Result<GrepPage, ErrorCode>;
+    /// Searches the content of regular files, as far as the view shows them.
+    async fn grep_raw(&self, request: GrepRequest, view: &View) -> Result<GrepPage, ErrorCode>;
+
+    /// The path without links of what is at `path`, or would be if it were made. Whether a link at
+    /// its end is followed says `follow_last`.
+    async fn resolve(&self, path: &str, follow_last: bool) -> Result<String, ErrorCode>;
+
+    /// The same workspace for paths that have been resolved: where a link would be followed,
+    /// nothing is found (`not-found`). None if the workspace can have no links.
+    ///
+    /// With it, who checks a path and then uses it cannot be redirected by a link that was put in
+    /// its way meanwhile. A backend with links has to give it, and a decorator to pass it on.
+    fn without_links(&self) -> Option<Arc<dyn Backend>> {
+        None
+    }
 
     /// Makes `content` the content of a file.
     async fn write(&self, request: WriteRequest) -> Result<Written, ErrorCode>;
@@ -72,4 +89,97 @@ pub trait Draft: Send {
 
     /// Gives it the name `name` in its directory. If that fails, it may be tried again.
     async fn publish(&mut self, name: &str, condition: Condition) -> Result<Written, ErrorCode>;
+}
+
+/// How much of a backend a search sees, and where it is shown.
+///
+/// The paths of a request's `path`, of patterns and of results are those that are shown; its
+/// `offload_path` is a path of the backend.
+///
+/// Decorators narrow it on the way to the backend that has the files.
+#[derive(Clone, Default)]
+pub struct View {
+    /// Where the root of the backend is shown, as in `skills`; empty for the root.
+    at: String,
+    hides: Vec<Arc<Hides>>,
+}
+
+/// Whether the entry at a path is hidden, given what it is.
+type Hides = dyn Fn(&str, FileKind) -> bool + Send + Sync;
+
+impl View {
+    /// Where the root of the backend is shown (`skills`); empty for the root.
+    #[must_use]
+    pub fn at(&self) -> &str {
+        &self.at
+    }
+
+    /// Whether the entry at `path` of the backend (`src/a.rs`, without links), which is a `kind`,
+    /// is not there to see.
+    #[must_use]
+    pub fn hides(&self, path: &str, kind: FileKind) -> bool {
+        self.hides.iter().any(|hides| hides(path, kind))
+    }
+
+    /// Whether anything may be hidden.
+    #[must_use]
+    pub fn hides_something(&self) -> bool {
+        !self.hides.is_empty()
+    }
+
+    /// The same view without the entries for whose path `hides` is true, and all beneath them.
+    #[must_use]
+    pub fn hiding(self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.hiding_kinds(move |path, _| hides(path))
+    }
+
+    /// The same view without the entries for whose path and kind `hides` is true, and all beneath
+    /// them: so a directory can be passed through in which a file of its path would be hidden.
+    #[must_use]
+    pub fn hiding_kinds(
+        mut self,
+        hides: impl Fn(&str, FileKind) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.hides.push(Arc::new(hides));
+        self
+    }
+
+    /// The view of a backend whose root is the directory `path` of this one.
+    #[must_use]
+    pub fn beneath(&self, path: &str) -> Self {
+        let at = if self.at.is_empty() { path.to_owned() } else { format!("{}/{path}", self.at) };
+        let mut view = Self { at, hides: Vec::new() };
+        if self.hides_something() {
+            let (above, prefix) = (self.clone(), format!("{path}/"));
+            view =
+                view.hiding_kinds(move |path, kind| above.hides(&format!("{prefix}{path}"), kind));
+        }
+        view
+    }
+
+    /// Where a search that was asked to start at `asked` starts in the backend, and how that place
+    /// is shown; none if the backend is not shown there.
+    #[must_use]
+    pub fn start(&self, asked: &WorkspacePath) -> Option<(WorkspacePath, String)> {
+        let relative = asked.relative();
+        if self.at.is_empty() {
+            return Some((asked.clone(), relative.to_owned()));
+        }
+        if relative == self.at {
+            return Some((WorkspacePath::root(), self.at.clone()));
+        }
+        if let Some(rest) = relative.strip_prefix(&self.at).and_then(|rest| rest.strip_prefix('/'))
+        {
+            return Some((WorkspacePath::root().child(rest), relative.to_owned()));
+        }
+        let is_above = relative.is_empty()
+            || self.at.strip_prefix(relative).is_some_and(|rest| rest.starts_with('/'));
+        is_above.then(|| (WorkspacePath::root(), self.at.clone()))
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View").field("at", &self.at).field("hides", &self.hides.len()).finish()
+    }
 }

@@ -28,24 +28,33 @@
 pub mod backend;
 pub mod backends;
 mod bindings;
+mod call_context;
 mod code_cache;
 mod engine;
 mod error;
 mod output;
+mod policy;
 mod retention;
 mod settings;
 mod state;
+mod thread_id;
+mod threads;
 mod toolbox;
 mod workspace;
 
+pub use call_context::CallContext;
 pub use error::BuildError;
 pub use handhold_core::limits;
+pub use handhold_core::path::show as show_path;
 pub use handhold_core::types::{
     Config, Language, Media, OffloadConfig, Offloaded, OutputEnd, ResultSetting, ToolCall,
     ToolDefinition, ToolResult, ToolSetting,
 };
 pub use output::{Block, HandedResult, Output, OutputError};
+pub use policy::{Layers, Policy, PolicyError, SharedDirectory};
 pub use retention::{DEFAULT_RESULTS_AGE, DEFAULT_RESULTS_BYTES, KEPT_RESULTS, Retention};
 pub use settings::{Settings, SettingsError};
+pub use thread_id::{THREAD_HEADER, THREAD_METADATA, ThreadIdError, ThreadPlaces};
+pub use threads::{BackendFactory, Threads};
 pub use toolbox::{DEFAULT_CONCURRENT_CALLS, DEFAULT_MEMORY_BYTES, Toolbox, ToolboxBuilder};
 pub use workspace::{Access, Workspace};

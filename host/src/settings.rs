@@ -1,12 +1,15 @@
 //! The configuration file.
 
-use std::collections::BTreeMap;
+mod file;
+
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bytesize::ByteSize;
 use handhold_core::types::{Config, Language, OffloadConfig, ResultSetting, ToolSetting};
-use serde::Deserialize;
 
+use self::file::{File, LanguageName, Limits, Offload, OtherTool};
+use crate::backends::{Lifetime, QuotaLimits, Rule};
+use crate::policy::{Policy, SharedDirectory};
 use crate::retention::Retention;
 use crate::toolbox::DEFAULT_MEMORY_BYTES;
 
@@ -31,6 +34,18 @@ pub struct Settings {
     pub retention: Retention,
     /// How many bytes of memory the instance of a call may have.
     pub memory_bytes: usize,
+    /// How much each thread may take.
+    pub quota: QuotaLimits,
+    /// How long threads live.
+    pub lifetime: Lifetime,
+    /// What may be read and written.
+    pub rules: Vec<Rule>,
+    /// Directories that all threads share. Those that are relative are so to the file.
+    pub mounts: Vec<SharedDirectory>,
+    /// Whether a file that has changed since it was read is not overwritten.
+    pub refuse_stale: bool,
+    /// The file that changes are written down in; if it is relative, it is so to the file.
+    pub audit_file: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -40,6 +55,12 @@ impl Default for Settings {
             config: Config::default(),
             retention: Retention::default(),
             memory_bytes: DEFAULT_MEMORY_BYTES,
+            quota: QuotaLimits::default(),
+            lifetime: Lifetime::default(),
+            rules: Vec::new(),
+            mounts: Vec::new(),
+            refuse_stale: false,
+            audit_file: None,
         }
     }
 }
@@ -49,67 +70,14 @@ impl Default for Settings {
 #[error("{0}")]
 pub struct SettingsError(String);
 
-/// The file as it is written.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    language: Option<LanguageName>,
-    #[serde(default)]
-    tools: BTreeMap<String, Tool>,
-    #[serde(default)]
-    offload: Offload,
-    #[serde(default)]
-    limits: Limits,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum LanguageName {
-    En,
-    Zh,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Tool {
-    name: Option<String>,
-    description: Option<String>,
-    #[serde(default = "yes")]
-    enabled: bool,
-    tokens: Option<u64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Offload {
-    enabled: Option<bool>,
-    tokens: Option<u64>,
-    path: Option<String>,
-    space: Option<ByteSize>,
-    age: Option<String>,
-    #[serde(default)]
-    tools: BTreeMap<String, OtherTool>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OtherTool {
-    #[serde(default = "yes")]
-    enabled: bool,
-    tokens: Option<u64>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Limits {
-    memory: Option<ByteSize>,
-    time: Option<String>,
-    arguments: Option<ByteSize>,
-    result: Option<ByteSize>,
+/// The tables about threads.
+struct ThreadTables {
+    quota: file::Quota,
+    lifetime: file::Life,
+    rules: Vec<Rule>,
+    mounts: Vec<file::MountEntry>,
+    writes: file::Writes,
+    audit: file::AuditFile,
 }
 
 impl Settings {
@@ -120,7 +88,7 @@ impl Settings {
     /// checked when a toolbox is made of them.
     pub fn from_toml(text: &str) -> Result<Self, SettingsError> {
         let table: toml::Table = toml::from_str(text).map_err(|error| one_line(&error, text))?;
-        check_tables(&table)?;
+        file::check_tables(&table)?;
         let file = toml::Deserializer::parse(text).map_err(|error| one_line(&error, text))?;
         let file: File = serde_path_to_error::deserialize(file).map_err(|error| {
             let field = error.path().to_string();
@@ -146,7 +114,75 @@ impl Settings {
             .collect();
         settings.take_offload(file.offload)?;
         settings.take_limits(file.limits)?;
+        settings.take_threads(ThreadTables {
+            quota: file.quota,
+            lifetime: file.lifetime,
+            rules: file.rules,
+            mounts: file.mounts,
+            writes: file.writes,
+            audit: file.audit,
+        })?;
         Ok(settings)
+    }
+
+    /// The same settings with the paths of the machine that are relative to `dir`, the directory of
+    /// the file.
+    #[must_use]
+    pub fn relative_to(mut self, dir: &Path) -> Self {
+        for mount in &mut self.mounts {
+            mount.dir = dir.join(&mount.dir);
+        }
+        self.audit_file = self.audit_file.map(|file| dir.join(file));
+        self
+    }
+
+    /// What holds for all threads, but for where changes are written down.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        Policy {
+            mounts: self.mounts.clone(),
+            rules: self.rules.clone(),
+            quota: self.quota,
+            audit: None,
+            refuse_stale: self.refuse_stale,
+        }
+    }
+
+    fn take_threads(&mut self, tables: ThreadTables) -> Result<(), SettingsError> {
+        let ThreadTables { quota, lifetime, rules, mounts, writes, audit } = tables;
+        self.quota = QuotaLimits {
+            bytes: quota.bytes.map(|size| size.as_u64()),
+            files: quota.files,
+            file_bytes: quota.file_bytes.map(|size| size.as_u64()),
+        };
+        let life = |field: &str, text: Option<String>| {
+            text.map(|text| duration(&format!("lifetime.{field}"), &text)).transpose()
+        };
+        self.lifetime =
+            Lifetime { idle: life("idle", lifetime.idle)?, age: life("age", lifetime.age)? };
+        let zeros = [
+            ("quota.bytes", self.quota.bytes == Some(0)),
+            ("quota.files", self.quota.files == Some(0)),
+            ("quota.file_bytes", self.quota.file_bytes == Some(0)),
+            ("lifetime.idle", self.lifetime.idle == Some(Duration::ZERO)),
+            ("lifetime.age", self.lifetime.age == Some(Duration::ZERO)),
+        ];
+        refuse_zeros(&zeros)?;
+        self.rules = rules;
+        self.mounts = mounts
+            .into_iter()
+            .map(|mount| SharedDirectory {
+                path: mount.path,
+                dir: mount.dir,
+                read_only: mount.read_only,
+            })
+            .collect();
+        if let Some(n) = self.mounts.iter().position(|mount| mount.dir.as_os_str().is_empty()) {
+            return Err(SettingsError(format!("`mounts[{n}].dir` must not be empty")));
+        }
+        self.refuse_stale = writes.refuse_stale;
+        self.audit_file = audit.file;
+        Ok(())
     }
 
     fn take_offload(&mut self, offload: Offload) -> Result<(), SettingsError> {
@@ -171,15 +207,10 @@ impl Settings {
         if let Some(age) = offload.age {
             self.retention.age = duration("offload.age", &age)?;
         }
-        for (field, is_zero) in [
+        refuse_zeros(&[
             ("offload.space", self.retention.bytes == 0),
             ("offload.age", self.retention.age.is_zero()),
-        ] {
-            if is_zero {
-                return Err(SettingsError(format!("`{field}` must be more than 0")));
-            }
-        }
-        Ok(())
+        ])
     }
 
     fn take_limits(&mut self, limits: Limits) -> Result<(), SettingsError> {
@@ -205,35 +236,16 @@ impl Settings {
     }
 }
 
+fn refuse_zeros(fields: &[(&str, bool)]) -> Result<(), SettingsError> {
+    match fields.iter().find(|(_, is_zero)| *is_zero) {
+        Some((field, _)) => Err(SettingsError(format!("`{field}` must be more than 0"))),
+        None => Ok(()),
+    }
+}
+
 fn duration(field: &str, text: &str) -> Result<Duration, SettingsError> {
     humantime::parse_duration(text)
         .map_err(|error| SettingsError(format!("`{field}` {text:?}: {error}")))
-}
-
-/// What is a table at the top of a file.
-const TABLES: [&str; 3] = ["tools", "offload", "limits"];
-
-/// Checks that what has fields is written as a table: an array would be read as one too.
-fn check_tables(file: &toml::Table) -> Result<(), SettingsError> {
-    let entries = |within: &'static str, table: Option<&toml::Table>| {
-        let entries = table.into_iter().flatten();
-        entries.map(|(key, value)| (format!("{within}{key}"), value.is_table())).collect()
-    };
-    let table = |value: Option<&'_ toml::Value>| value.and_then(toml::Value::as_table).cloned();
-    let offload = table(file.get("offload"));
-    let others = table(offload.as_ref().and_then(|offload| offload.get("tools")));
-    let parts: [Vec<(String, bool)>; 3] = [
-        entries("", Some(file)),
-        entries("tools.", table(file.get("tools")).as_ref()),
-        entries("offload.tools.", others.as_ref()),
-    ];
-    for (field, is_table) in parts.into_iter().flatten() {
-        let is_known = field.contains('.') || TABLES.contains(&field.as_str());
-        if !is_table && is_known {
-            return Err(SettingsError(format!("`{field}` must be a table")));
-        }
-    }
-    Ok(())
 }
 
 /// An error of the parser, with its line, on one line.
@@ -297,6 +309,25 @@ mod tests {
             ("[limits]\nmemory = \"1 KiB\"", "limits.memory"),
             ("[limits]\ntime = \"soon\"", "limits.time"),
             ("[limits", "line 1"),
+            ("[quota]\nbytes = \"0 B\"", "`quota.bytes`"),
+            ("[quota]\nfiles = -1", "`quota.files`"),
+            ("[quota]\nsize = 1", "`quota.size`"),
+            ("[lifetime]\nidle = \"0 s\"", "`lifetime.idle`"),
+            ("[lifetime]\nage = 5", "`lifetime.age`"),
+            ("[[rules]]\npaths = [\"/x\"]\nmode = \"deny\"", "operations"),
+            (
+                "[[rules]]\noperations = [\"run\"]\npaths = []\nmode = \"deny\"",
+                "`rules[0].operations[0]`",
+            ),
+            ("[[rules]]\noperations = []\npaths = []\nmode = \"no\"", "`rules[0].mode`"),
+            ("[rules]\nx = 1", "rules"),
+            ("[[mounts]]\npath = \"/x\"", "dir"),
+            ("[[mounts]]\npath = \"/x\"\ndir = \"x\"\nwritable = true", "`mounts[0].writable`"),
+            ("[[mounts]]\npath = \"/x\"\ndir = \"\"", "`mounts[0].dir`"),
+            ("rules = [[[\"read\"], [\"/x\"], \"deny\"]]", "`rules[0]` must be a table"),
+            ("mounts = [{ path = \"/x\", dir = \"x\" }, [\"/y\", \"y\"]]", "`mounts[1]`"),
+            ("[writes]\nrefuse = true", "`writes.refuse`"),
+            ("[audit]\nfile = 5", "`audit.file`"),
             ("lang = \"en\"", "`lang` unknown field"),
             ("language = \"fr\"", "`language`"),
             ("[language]", "`language`"),

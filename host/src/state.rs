@@ -10,7 +10,7 @@ use handhold_core::types::{
 use wasmtime::ResourceLimiter;
 use wasmtime::component::{Resource, ResourceTable};
 
-use crate::backend::{Backend, Draft};
+use crate::backend::{Backend, Draft, View};
 use crate::bindings::handhold::fs::{reader, writer};
 use crate::retention::{KeptResults, Retention};
 
@@ -90,11 +90,11 @@ impl reader::Host for CallState {
     }
 
     async fn glob_info(&mut self, request: GlobRequest) -> Result<GlobPage, ErrorCode> {
-        self.backend.glob_info(request).await
+        self.backend.glob_info(request, &View::default()).await
     }
 
     async fn grep_raw(&mut self, request: GrepRequest) -> Result<GrepPage, ErrorCode> {
-        self.backend.grep_raw(request).await
+        self.backend.grep_raw(request, &View::default()).await
     }
 }
 

@@ -36,9 +36,13 @@ impl Batch {
 
     /// Gives it a call.
     pub(crate) fn send(&mut self, tool: &str, arguments: &Value) {
-        let line = format!("{}\n", json!({ "tool": tool, "arguments": arguments }));
+        self.send_line(&json!({ "tool": tool, "arguments": arguments }).to_string());
+    }
+
+    /// Gives it a line as it is.
+    pub(crate) fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(line.as_bytes()).unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
         stdin.flush().unwrap();
     }
 

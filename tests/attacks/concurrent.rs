@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::site::{Answer, Site};
 
 /// Makes calls of one tool, each on a thread of its own, all at once.
-fn all_at_once(site: &Site, tool: &str, calls: &[Value]) -> Vec<Answer> {
+pub(crate) fn all_at_once(site: &Site, tool: &str, calls: &[Value]) -> Vec<Answer> {
     let start = Barrier::new(calls.len());
     std::thread::scope(|scope| {
         let running: Vec<_> = calls

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod audit;
 #[allow(dead_code, reason = "other tests use it too")]
 mod cli;
 mod concurrent;
@@ -16,11 +17,17 @@ mod deep;
 mod killed;
 mod links;
 mod modes;
+mod mounts;
 mod names;
 mod offload;
 mod processes;
+mod quota;
 mod races;
 mod removal;
+mod rules;
 mod site;
+mod snapshots;
 mod special;
+mod stale;
+mod threads;
 mod versions;

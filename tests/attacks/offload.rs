@@ -35,18 +35,18 @@ fn configured(text: &str) -> Toolbox {
 }
 
 /// A toolbox that saves what is over a hundred bytes.
-fn strict() -> &'static Toolbox {
+pub(crate) fn strict() -> &'static Toolbox {
     static TOOLBOX: OnceLock<Toolbox> = OnceLock::new();
     TOOLBOX.get_or_init(|| configured("[offload]\ntokens = 25"))
 }
 
 /// A result that is over that limit.
-fn result(mark: &str) -> String {
+pub(crate) fn result(mark: &str) -> String {
     (1..=LINES).map(|n| format!("{mark} line {n} of {LINES}\n")).collect()
 }
 
 /// Hands a result over and waits for its end, but not for ever.
-fn hand_over(
+pub(crate) fn hand_over(
     toolbox: &Toolbox,
     workspace: &Workspace,
     id: Option<&str>,

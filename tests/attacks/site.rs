@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use handhold::backends::AgentFiles;
-use handhold::{ToolCall, Workspace};
+use handhold::{
+    BackendFactory, CallContext, Policy, SharedDirectory, Threads, ToolCall, Workspace,
+};
 use handhold_conformance::world::{CANARY, Directory, THREAD};
 use handhold_conformance::{runtime, shared_toolbox};
 use rustix::fs::{CWD, RenameFlags};
@@ -26,6 +28,7 @@ const SWAPS: usize = 60;
 /// A workspace, and beside it a tree of canaries.
 pub(crate) struct Site {
     pub(crate) directory: Directory,
+    threads: Threads,
     workspace: Workspace,
     staged: AtomicU64,
 }
@@ -69,11 +72,33 @@ impl Answer {
 impl Site {
     /// Makes an empty workspace, and the canaries.
     pub(crate) fn new() -> Self {
+        Self::with(Policy::default())
+    }
+
+    /// Makes an empty workspace with a policy, and the canaries.
+    pub(crate) fn with(policy: Policy) -> Self {
+        Self::in_directory(Directory::new(), policy)
+    }
+
+    /// Makes an empty workspace with shared directories, and the canaries. Of each: where it is
+    /// shown, its name beside the workspace, and whether it may not be changed.
+    pub(crate) fn with_mounts(mounts: &[(&str, &str, bool)]) -> Self {
         let directory = Directory::new();
+        let shared = |(path, dir, read_only): &(&str, &str, bool)| SharedDirectory {
+            path: (*path).to_owned(),
+            dir: directory.base().join(dir),
+            read_only: *read_only,
+        };
+        let policy = Policy { mounts: mounts.iter().map(shared).collect(), ..Policy::default() };
+        Self::in_directory(directory, policy)
+    }
+
+    fn in_directory(directory: Directory, policy: Policy) -> Self {
         let files = AgentFiles::at_ambient_path(directory.root());
-        let workspace = Workspace::new(files.thread(None, THREAD).unwrap());
+        let threads = Threads::in_directory(files, policy).unwrap();
+        let workspace = workspace(&threads, THREAD);
         fs::create_dir_all(directory.workspace()).unwrap();
-        let site = Self { directory, workspace, staged: AtomicU64::new(0) };
+        let site = Self { directory, threads, workspace, staged: AtomicU64::new(0) };
         fs::create_dir(site.base("stage")).unwrap();
         // The same names as in the workspace, so that whoever gets here finds what he is after.
         plant(&site.canary(), CANARY);
@@ -88,6 +113,11 @@ impl Site {
     /// The workspace, for calls that are made past [`Site::call`].
     pub(crate) fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// The workspace of another thread.
+    pub(crate) fn other(&self, thread: &str) -> Workspace {
+        workspace(&self.threads, thread)
     }
 
     /// A path beside the workspace.
@@ -117,21 +147,16 @@ impl Site {
         fs::read_to_string(self.inside(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// Makes one call of the component in this process.
-    async fn ask(&self, tool: &str, arguments: &Value) -> Answer {
-        let call =
-            ToolCall { tool: tool.to_owned(), arguments: arguments.to_string(), call_id: None };
-        let result = shared_toolbox().call(&self.workspace, call).await;
-        let structured: Value = serde_json::from_str(&result.structured).unwrap();
-        let code = structured.pointer("/error/code").and_then(Value::as_str).map(str::to_owned);
-        assert_eq!(result.is_error, code.is_some(), "{}", result.text);
-        Answer { code, text: result.text, structured }
-    }
-
     /// Makes one call and waits for it, but not for ever.
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Answer {
-        let answer = runtime()
-            .block_on(async { tokio::time::timeout(PATIENCE, self.ask(tool, &arguments)).await });
+        self.call_in(&self.workspace, tool, arguments)
+    }
+
+    /// The same in the workspace of any thread.
+    pub(crate) fn call_in(&self, workspace: &Workspace, tool: &str, arguments: Value) -> Answer {
+        let answer = runtime().block_on(async {
+            tokio::time::timeout(PATIENCE, ask(workspace, tool, &arguments)).await
+        });
         let answer = answer.unwrap_or_else(|_| panic!("{tool} {arguments} does not come back"));
         answer.check_secrets();
         let base = self.directory.base().to_string_lossy().into_owned();
@@ -231,6 +256,22 @@ impl Site {
     }
 }
 
+/// The workspace of a thread.
+fn workspace(threads: &Threads, thread: &str) -> Workspace {
+    let context = CallContext { thread: thread.to_owned(), ..CallContext::default() };
+    Workspace::shared(threads.backend(&context).unwrap())
+}
+
+/// Makes one call of the component in this process.
+async fn ask(workspace: &Workspace, tool: &str, arguments: &Value) -> Answer {
+    let call = ToolCall { tool: tool.to_owned(), arguments: arguments.to_string(), call_id: None };
+    let result = shared_toolbox().call(workspace, call).await;
+    let structured: Value = serde_json::from_str(&result.structured).unwrap();
+    let code = structured.pointer("/error/code").and_then(Value::as_str).map(str::to_owned);
+    assert_eq!(result.is_error, code.is_some(), "{}", result.text);
+    Answer { code, text: result.text, structured }
+}
+
 /// Makes a directory with a file, and one in a directory.
 pub(crate) fn plant(place: &Path, text: &str) {
     fs::create_dir_all(place.join("sub")).unwrap();
@@ -239,7 +280,7 @@ pub(crate) fn plant(place: &Path, text: &str) {
 }
 
 /// Removes whatever is there, if anything is.
-fn discard(path: &Path) {
+pub(crate) fn discard(path: &Path) {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => drop(fs::remove_dir_all(path)),
         Ok(_) => drop(fs::remove_file(path)),

@@ -13,6 +13,7 @@ mod cli;
 mod outputs;
 mod retention;
 mod streams;
+mod threads;
 
 use std::fs;
 use std::io::{BufWriter, Write};

@@ -33,9 +33,15 @@ pub struct Case {
     /// Permission bits to set.
     #[serde(default)]
     pub modes: BTreeMap<String, u32>,
+    /// Files to make beside the workspace, where the configuration finds shared directories.
+    #[serde(default)]
+    pub shared: BTreeMap<String, Content>,
+    /// Links to make there.
+    #[serde(default)]
+    pub shared_links: BTreeMap<String, String>,
     /// The calls.
     pub steps: Vec<Step>,
-    /// Whether the workspace must be as it was planted.
+    /// Whether the workspace, and what is shared, must be as it was planted.
     #[serde(default)]
     pub unchanged: bool,
     /// All files there must be afterwards.
@@ -49,6 +55,9 @@ pub struct Case {
     /// Links as they must be afterwards.
     #[serde(default)]
     pub after_links: BTreeMap<String, String>,
+    /// Files in shared directories as they must be afterwards.
+    #[serde(default)]
+    pub after_shared: BTreeMap<String, After>,
 }
 
 /// The content of a file, or a long argument.

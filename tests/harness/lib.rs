@@ -12,6 +12,7 @@
 
 pub mod case;
 pub mod front_ends;
+mod plant;
 pub mod run;
 pub mod strict;
 pub mod world;

@@ -9,7 +9,7 @@ use handhold::Media;
 
 use crate::case::{After, Block, Case, Content, Step};
 use crate::front_ends::{Answer, FrontEnd, Handed, HandedBlock};
-use crate::world::{Item, World};
+use crate::world::{Item, Snapshot, World};
 
 /// Runs a case.
 ///
@@ -18,7 +18,7 @@ use crate::world::{Item, World};
 pub fn run(case: &Case, front_end: &dyn FrontEnd) -> Result<()> {
     let (world, mut session) = front_end.open(case)?;
     world.plant(case);
-    let before = world.snapshot();
+    let before = (world.snapshot(), world.directory().shared());
     let mut saved = BTreeMap::new();
     for (number, step) in case.steps.iter().enumerate() {
         let named = || format!("step {}: {}", number + 1, step.tool);
@@ -39,12 +39,11 @@ pub fn run(case: &Case, front_end: &dyn FrontEnd) -> Result<()> {
         }
     }
     drop(session);
-    if let World::Directory(directory) = &world {
-        directory.check_outside();
-    }
-    let after = world.snapshot();
+    world.directory().check_outside();
+    let (after, shared) = (world.snapshot(), world.directory().shared());
     if case.unchanged {
-        ensure!(after == before, "the workspace is not as it was planted: {after:?}");
+        ensure!(after == before.0, "the workspace is not as it was planted: {after:?}");
+        ensure!(shared == before.1, "what is shared is not as it was planted: {shared:?}");
     }
     if let Some(tree) = &case.tree {
         let mut tree = tree.clone();
@@ -52,23 +51,8 @@ pub fn run(case: &Case, front_end: &dyn FrontEnd) -> Result<()> {
         let paths: Vec<&String> = after.0.keys().collect();
         ensure!(paths == tree.iter().collect::<Vec<_>>(), "the files are {paths:?}");
     }
-    for (path, expected) in &case.after {
-        let found = after.0.get(path.trim_start_matches('/'));
-        match (expected, found) {
-            (After::Absent { .. }, None) => {}
-            (After::Absent { .. }, Some(_)) => bail!("{path} should not be there"),
-            (After::Content(content), Some(Item::File(bytes, _))) => {
-                let wanted = content.bytes();
-                ensure!(
-                    *bytes == wanted,
-                    "{path} is {} and not {}",
-                    shorten(bytes),
-                    shorten(&wanted)
-                );
-            }
-            (After::Content(_), other) => bail!("{path} is {other:?}"),
-        }
-    }
+    check_files(&case.after, &after)?;
+    check_files(&case.after_shared, &shared).context("in what is shared")?;
     for (path, mode) in &case.after_modes {
         match after.0.get(path) {
             Some(Item::File(_, found)) => {
@@ -82,6 +66,28 @@ pub fn run(case: &Case, front_end: &dyn FrontEnd) -> Result<()> {
         match after.0.get(path) {
             Some(Item::Link(found)) => ensure!(*found == target, "{path} holds {found}"),
             other => bail!("{path} is {other:?}"),
+        }
+    }
+    Ok(())
+}
+
+/// Checks that files are as they must be.
+fn check_files(wanted: &BTreeMap<String, After>, found: &Snapshot) -> Result<()> {
+    for (path, expected) in wanted {
+        let found = found.0.get(path.trim_start_matches('/'));
+        match (expected, found) {
+            (After::Absent { .. }, None) => {}
+            (After::Absent { .. }, Some(_)) => bail!("{path} should not be there"),
+            (After::Content(content), Some(Item::File(bytes, _))) => {
+                let wanted = content.bytes();
+                ensure!(
+                    *bytes == wanted,
+                    "{path} is {} and not {}",
+                    shorten(bytes),
+                    shorten(&wanted)
+                );
+            }
+            (After::Content(_), other) => bail!("{path} is {other:?}"),
         }
     }
     Ok(())
@@ -149,15 +155,12 @@ fn compare(step: &Step, answer: &Answer, world: &World) -> Result<()> {
             ensure!(answer.text.starts_with("Error: "), "the text does not start with `Error: `");
         }
     }
-    if let World::Directory(directory) = world {
-        // A link's own target is content of the workspace, and shown.
-        if !step.text.as_deref().is_some_and(|text| text.contains("{outside}")) {
-            let base = directory.base().to_string_lossy().into_owned();
-            let shown =
-                answer.text.contains(&base) || answer.structured.to_string().contains(&base);
-            let links = matches!(step.tool.as_str(), "ls");
-            ensure!(links || !shown, "a path of the host is shown");
-        }
+    // A link's own target is content of the workspace, and shown.
+    if !step.text.as_deref().is_some_and(|text| text.contains("{outside}")) {
+        let base = world.directory().base().to_string_lossy().into_owned();
+        let shown = answer.text.contains(&base) || answer.structured.to_string().contains(&base);
+        let links = matches!(step.tool.as_str(), "ls");
+        ensure!(links || !shown, "a path of the host is shown");
     }
     if let Some(text) = &step.text {
         let text = world.expand(text);

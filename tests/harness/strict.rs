@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use handhold::backend::{
     Backend, BytesPage, Draft, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest, LsPage,
-    ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
+    ReadOutcome, ReadRequest, Removed, View, WriteRequest, Written,
 };
 
 /// Gives short pages of another backend.
@@ -50,16 +50,24 @@ impl<B: Backend> Backend for Strict<B> {
         self.inner.read_bytes(path, offset, self.shorten(length)).await
     }
 
-    async fn glob_info(&self, mut request: GlobRequest) -> Result<GlobPage, ErrorCode> {
+    async fn glob_info(
+        &self,
+        mut request: GlobRequest,
+        view: &View,
+    ) -> Result<GlobPage, ErrorCode> {
         request.limit = self.shorten(request.limit);
-        self.inner.glob_info(request).await
+        self.inner.glob_info(request, view).await
     }
 
-    async fn grep_raw(&self, mut request: GrepRequest) -> Result<GrepPage, ErrorCode> {
+    async fn grep_raw(&self, mut request: GrepRequest, view: &View) -> Result<GrepPage, ErrorCode> {
         // No limit is a limit of a thousand here.
         let limit = if request.limit == 0 { 1000 } else { request.limit };
         request.limit = self.shorten(limit);
-        self.inner.grep_raw(request).await
+        self.inner.grep_raw(request, view).await
+    }
+
+    async fn resolve(&self, path: &str, follow_last: bool) -> Result<String, ErrorCode> {
+        self.inner.resolve(path, follow_last).await
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Written, ErrorCode> {

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use handhold::backend::{Backend, Condition, FileOrder, GlobRequest, WriteRequest};
+use handhold::backend::{Backend, FileOrder, GlobRequest, View};
 use handhold::backends::Memory;
-use rustix::fs::{CWD, FileType, Mode};
 
 use crate::case::Case;
-use crate::runtime;
+use crate::{plant, runtime};
 
 /// The text of the files that must never be seen or changed.
 pub const CANARY: &str = "CANARY";
@@ -36,8 +35,8 @@ pub enum Item {
 
 /// A workspace to test.
 pub enum World {
-    /// In memory.
-    Memory(Memory),
+    /// In memory. Shared directories are directories all the same.
+    Memory(Memory, Directory),
     /// In a directory.
     Directory(Directory),
 }
@@ -87,6 +86,21 @@ impl Directory {
         self.base.path().join("outside")
     }
 
+    /// What is in shared directories now: beside the workspaces and the outside.
+    ///
+    /// # Panics
+    /// Panics if it cannot be read.
+    #[must_use]
+    pub fn shared(&self) -> Snapshot {
+        let mut items = BTreeMap::new();
+        read_tree(self.base(), "", &mut items);
+        items.retain(|path, _| {
+            let top = path.split('/').next().unwrap_or_default();
+            !["root", "outside", "config.toml", ".handhold"].contains(&top)
+        });
+        Snapshot(items)
+    }
+
     /// Fails if anything outside was changed.
     ///
     /// # Panics
@@ -100,9 +114,11 @@ impl Directory {
             assert_eq!(fs::read_to_string(self.outside().join(name)).unwrap(), CANARY);
         }
         // A half-made file must not stay.
-        if let Ok(tmp) = fs::read_dir(self.root().join(".handhold/tmp")) {
-            let left: Vec<_> = tmp.map(|entry| entry.unwrap().file_name()).collect();
-            assert!(left.is_empty(), "half-made files were left: {left:?}");
+        for records in [self.root(), self.base().to_owned()] {
+            if let Ok(tmp) = fs::read_dir(records.join(".handhold/tmp")) {
+                let left: Vec<_> = tmp.map(|entry| entry.unwrap().file_name()).collect();
+                assert!(left.is_empty(), "half-made files were left: {left:?}");
+            }
         }
     }
 }
@@ -114,26 +130,30 @@ impl Default for Directory {
 }
 
 impl World {
+    /// The directory that a case takes place in, or beside.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        match self {
+            Self::Memory(_, directory) | Self::Directory(directory) => directory,
+        }
+    }
+
     /// Makes what a case starts from.
     ///
     /// # Panics
     /// Panics if that fails.
     pub fn plant(&self, case: &Case) {
+        plant::tree(self.directory(), self.directory().base(), &case.shared, &case.shared_links);
         match self {
-            Self::Memory(memory) => plant_memory(memory, case),
-            Self::Directory(directory) => plant_directory(directory, case),
+            Self::Memory(memory, _) => plant::memory(memory, case),
+            Self::Directory(directory) => plant::directory(directory, case),
         }
     }
 
     /// Puts the path of the outside in the place of `{outside}`.
     #[must_use]
     pub fn expand(&self, text: &str) -> String {
-        match self {
-            Self::Memory(_) => text.to_owned(),
-            Self::Directory(directory) => {
-                text.replace("{outside}", &directory.outside().to_string_lossy())
-            }
-        }
+        text.replace("{outside}", &self.directory().outside().to_string_lossy())
     }
 
     /// What is in the workspace now.
@@ -143,7 +163,7 @@ impl World {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         match self {
-            Self::Memory(memory) => snapshot_memory(memory),
+            Self::Memory(memory, _) => snapshot_memory(memory),
             Self::Directory(directory) => {
                 let mut items = BTreeMap::new();
                 read_tree(&directory.workspace(), "", &mut items);
@@ -151,26 +171,6 @@ impl World {
             }
         }
     }
-}
-
-fn plant_memory(memory: &Memory, case: &Case) {
-    runtime().block_on(async {
-        for (path, content) in &case.files {
-            put(memory, path, content.bytes()).await;
-        }
-        for path in &case.dirs {
-            // A directory is what is left of a file in it.
-            let file = format!("{path}/x");
-            put(memory, &file, Vec::new()).await;
-            memory.remove(&format!("/{file}"), false).await.expect("the file was just made");
-        }
-    });
-}
-
-async fn put(memory: &Memory, path: &str, content: Vec<u8>) {
-    let path = format!("/{path}");
-    let request = WriteRequest { path, content, condition: Condition::Always, dry_run: false };
-    memory.write(request).await.expect("memory can be written");
 }
 
 fn snapshot_memory(memory: &Memory) -> Snapshot {
@@ -185,7 +185,9 @@ fn snapshot_memory(memory: &Memory) -> Snapshot {
         max_bytes: u64::MAX,
         time_ms: 60_000,
     };
-    let page = runtime().block_on(memory.glob_info(request)).expect("memory can be walked");
+    let page = runtime()
+        .block_on(memory.glob_info(request, &View::default()))
+        .expect("memory can be walked");
     let items = page.files.iter().map(|path| {
         let mut content = Vec::new();
         loop {
@@ -200,41 +202,6 @@ fn snapshot_memory(memory: &Memory) -> Snapshot {
         (path.trim_start_matches('/').to_owned(), Item::File(content, 0))
     });
     Snapshot(items.collect())
-}
-
-fn plant_directory(directory: &Directory, case: &Case) {
-    let workspace = directory.workspace();
-    let something = !(case.files.is_empty()
-        && case.dirs.is_empty()
-        && case.links.is_empty()
-        && case.fifos.is_empty());
-    // A thread that never wrote has no directory.
-    if something {
-        fs::create_dir_all(&workspace).unwrap();
-    }
-    let place = |path: &str| {
-        let place = workspace.join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        place
-    };
-    for path in &case.dirs {
-        fs::create_dir_all(place(path)).unwrap();
-    }
-    for (path, content) in &case.files {
-        fs::write(place(path), content.bytes()).unwrap();
-    }
-    let outside = directory.outside();
-    for (path, target) in &case.links {
-        let target = target.replace("{outside}", &outside.to_string_lossy());
-        symlink(target, place(path)).unwrap();
-    }
-    for path in &case.fifos {
-        let mode = Mode::RUSR | Mode::WUSR;
-        rustix::fs::mknodat(CWD, place(path), FileType::Fifo, mode, 0).unwrap();
-    }
-    for (path, mode) in &case.modes {
-        fs::set_permissions(workspace.join(path), fs::Permissions::from_mode(*mode)).unwrap();
-    }
 }
 
 fn read_tree(dir: &Path, prefix: &str, items: &mut BTreeMap<String, Item>) {

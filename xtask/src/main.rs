@@ -11,6 +11,7 @@ mod demo;
 mod process;
 mod project;
 mod setup;
+mod soak;
 mod test;
 
 use std::fmt;
@@ -30,6 +31,8 @@ Usage: cargo xtask COMMAND [OPTIONS]
   demo    build the command line and make real calls on a copy of this source tree
   test    run every check, as the continuous integration does
             --quick       leave out clippy and the documentation
+  soak    kill processes in the middle of their changes 500 times, and have two processes hammer
+          on 64 threads for 60 s; the tests do the same for some seconds
   bench   measure against ripgrep, head and wc on generated data (about 2 GB, made once);
           a missed target is shown in the table, a difference in what was found is a failure
             --runs N      whole-process runs for each median (default 7)
@@ -40,7 +43,7 @@ Usage: cargo xtask COMMAND [OPTIONS]
             --prepare     only make the data
   help    show this text
 
-demo, test and bench run setup first. What they make lies in the target directory.
+demo, test, soak and bench run setup first. What they make lies in the target directory.
 ";
 
 /// The command line of this program was not understood.
@@ -91,6 +94,10 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "test" => {
             let options = test::Options::parse(options)?;
             test::run(&Project::locate()?, &options)
+        }
+        "soak" => {
+            no_options(command, options)?;
+            soak::run(&Project::locate()?)
         }
         "bench" => {
             let options = bench::Options::parse(options)?;

@@ -159,10 +159,9 @@ impl Failure {
                     "access to {shown} is not permitted; it is protected, or a link that leads out of the workspace"
                 ),
             ),
-            ErrorCode::Conflict => (
-                Code::Conflict,
-                format!("{shown} has changed since the version that was named; read it again"),
-            ),
+            ErrorCode::Conflict => {
+                (Code::Conflict, format!("{shown} has changed since it was read; read it again"))
+            }
             ErrorCode::TooLarge(why) => (Code::TooLarge, why),
             ErrorCode::QuotaExceeded => (
                 Code::QuotaExceeded,

@@ -19,6 +19,7 @@ pub mod edit;
 pub mod encoding;
 pub mod failure;
 pub mod globs;
+pub mod grep_pages;
 pub mod language;
 pub mod limits;
 #[cfg(feature = "backend")]

@@ -232,7 +232,8 @@ pub fn unquote(given: &str) -> Option<String> {
 
 /// Whether a character of a name could change how a line of text is read: C0, DEL, C1, and the
 /// controls of writing direction.
-fn is_control(c: char) -> bool {
+#[must_use]
+pub fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

@@ -9,16 +9,19 @@ mod grep;
 mod hits;
 mod ignores;
 mod matcher;
+mod merge;
 mod pattern;
+mod report;
 mod tree;
 mod walk;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-pub use find::glob;
+pub use find::{first_files, glob, glob_page};
 pub use grep::grep;
-pub use tree::{Base, Tree, TreeEntry, TreeFile};
+pub use merge::MergedGrep;
+pub use tree::{Base, Hiding, Tree, TreeEntry, TreeFile};
 
 use crate::types::ErrorCode;
 

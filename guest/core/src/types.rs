@@ -247,6 +247,7 @@ records! {
     }
 
     /// A part of the files that were found.
+    #[derive(Default)]
     GlobPage {
         files: Vec<String>,
         total: u64,
@@ -289,6 +290,7 @@ records! {
     }
 
     /// A part of what a search found.
+    #[derive(Default)]
     GrepPage {
         files: Vec<GrepFile>,
         total: u64,
@@ -316,6 +318,7 @@ records! {
     Removed {
         files: u64,
         directories: u64,
+        bytes: Filesize,
     }
 
     /// How a tool is offered, where that differs from what is built in.

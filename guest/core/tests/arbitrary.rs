@@ -93,7 +93,7 @@ proptest! {
             mode: if content_mode { GrepMode::Content } else { GrepMode::Count },
             before: 1, after: 1, offset: 0, limit: 10, max_bytes: 10_000, line_chars, time_ms: 10_000,
         };
-        let base = Base { real: "", shown: "", is_file: false };
+        let base = Base { real: "", shown: "", is_file: false, asked: "", root: "" };
         let cancelled = AtomicBool::new(false);
         let budget = Budget::new(10_000, &cancelled, 2);
         match grep(&OneFile(content.clone()), base, &request, &budget) {

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Print a section for a system prompt
     Prompt(PromptArgs),
+    /// List, measure, delete and collect the workspaces of threads, and take snapshots of them
+    Threads(ThreadsArgs),
     /// Write a component to a file, or show what it imports
     Component(ComponentArgs),
 }
@@ -162,6 +164,90 @@ pub(crate) enum Format {
     Openai,
     /// The tools of Anthropic's messages
     Anthropic,
+}
+
+#[derive(Args)]
+pub(crate) struct ThreadsArgs {
+    #[command(subcommand)]
+    pub(crate) command: ThreadsCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ThreadsCommand {
+    /// List the threads that have files, of all tenants or of one
+    List(RootArgs),
+    /// Show what one thread takes
+    Usage(OneThreadArgs),
+    /// Delete a thread with all that is kept of it
+    Delete(OneThreadArgs),
+    /// Delete the threads whose time is over, as `[lifetime]` of the configuration says
+    Gc {
+        #[command(flatten)]
+        root: RootArgs,
+
+        /// Only say which they are
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Take a snapshot of a thread, within `[quota]` of the configuration
+    Snapshot(SnapshotArgs),
+    /// List the snapshots of a thread, the oldest first
+    Snapshots(OneThreadArgs),
+    /// Show how a thread, or another snapshot of it, differs from a snapshot
+    #[command(after_help = "\
+One line for each difference, by path: A added, M changed, D removed since the snapshot.")]
+    Diff {
+        #[command(flatten)]
+        snapshot: SnapshotArgs,
+
+        /// Another snapshot [default: the thread as it is now]
+        #[arg(value_name = "OTHER")]
+        other: Option<String>,
+    },
+    /// Make a thread what it was; what the snapshot does not have is gone
+    Restore(SnapshotArgs),
+    /// Remove a snapshot
+    Forget(SnapshotArgs),
+}
+
+/// Whose threads.
+#[derive(Args)]
+pub(crate) struct RootArgs {
+    /// The directory that holds the workspaces of all threads [default: ./agent_files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// The tenant [default: for list and gc all, else none]
+    #[arg(long, value_name = "ID")]
+    pub(crate) tenant: Option<String>,
+
+    /// A configuration file (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct OneThreadArgs {
+    #[command(flatten)]
+    pub(crate) root: RootArgs,
+
+    /// The thread
+    #[arg(long, value_name = "ID")]
+    pub(crate) thread: String,
+}
+
+#[derive(Args)]
+pub(crate) struct SnapshotArgs {
+    #[command(flatten)]
+    pub(crate) thread: OneThreadArgs,
+
+    /// The name of the snapshot
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
 }
 
 #[derive(Args)]

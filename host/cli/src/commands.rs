@@ -5,4 +5,5 @@ pub(crate) mod call;
 pub(crate) mod component;
 pub(crate) mod offload;
 pub(crate) mod prompt;
+pub(crate) mod threads;
 pub(crate) mod tools;

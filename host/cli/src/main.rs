@@ -1,6 +1,7 @@
 //! `handhold`: file tools for AI agents, on the command line.
 
 mod args;
+mod audit;
 mod commands;
 mod output;
 mod workspace;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Command::Offload(offload) => commands::offload::run(offload),
         Command::Prompt(prompt) => commands::prompt::run(prompt),
         Command::Tools(tools) => commands::tools::run(tools),
+        Command::Threads(threads) => commands::threads::run(threads),
         Command::Component(component) => commands::component::run(component),
     };
     match run {

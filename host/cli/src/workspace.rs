@@ -1,15 +1,16 @@
 //! From options to a toolbox and workspaces.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result};
-use handhold::backends::{AgentFiles, IdError, Memory};
-use handhold::{Access, Settings, Toolbox, Workspace};
+use anyhow::{Context, Result, ensure};
+use handhold::backends::{AgentFiles, IdError};
+use handhold::{
+    Access, BackendFactory as _, CallContext, Layers, Policy, Settings, Threads, Toolbox, Workspace,
+};
 use handhold_artifact::{FILE_TOOLS, READ_TOOLS};
 
 use crate::args::WorkspaceArgs;
+use crate::audit;
 
 /// Where workspaces are if no root is given.
 const DEFAULT_ROOT: &str = "agent_files";
@@ -17,21 +18,26 @@ const DEFAULT_ROOT: &str = "agent_files";
 /// A toolbox, and the workspaces of threads.
 pub(crate) struct Hands {
     pub(crate) toolbox: Toolbox,
-    store: Store,
+    threads: Threads,
     access: Access,
-}
-
-enum Store {
-    Directory(AgentFiles),
-    Memory(Mutex<HashMap<(Option<String>, String), Memory>>),
 }
 
 impl Hands {
     /// Makes a toolbox for up to `calls` calls at once; 0 for one without a pool.
     pub(crate) fn new(args: &WorkspaceArgs, calls: u32) -> Result<Self> {
         let settings = settings(args.config.as_deref())?;
+        let threads = |policy| {
+            let threads = if args.memory {
+                Threads::in_memory(policy)
+            } else {
+                Threads::in_directory(files(args.root.as_deref()), policy)
+            };
+            threads.context("the configuration cannot be used")
+        };
+        // What is wrong with it is told before anything is made.
+        drop(threads(settings.policy())?);
         let mut builder = Toolbox::builder()
-            .config(settings.config)
+            .config(settings.config.clone())
             .memory(settings.memory_bytes)
             .retention(settings.retention)
             .concurrent_calls(calls);
@@ -44,13 +50,9 @@ impl Hands {
             builder = builder.code_cache(dir);
         }
         let toolbox = builder.build().context("the toolbox cannot be made")?;
-        let store = if args.memory {
-            Store::Memory(Mutex::default())
-        } else {
-            let root = args.root.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_ROOT));
-            Store::Directory(AgentFiles::at_ambient_path(root))
-        };
-        Ok(Self { toolbox, store, access: access(args) })
+        let audit = settings.audit_file.as_deref().map(audit::open).transpose()?;
+        let threads = threads(Policy { audit, ..settings.policy() })?;
+        Ok(Self { toolbox, threads, access: access(args) })
     }
 
     /// What calls may do.
@@ -58,24 +60,22 @@ impl Hands {
         self.access
     }
 
-    /// The workspace of a thread.
-    pub(crate) fn workspace(
-        &self,
-        tenant: Option<&str>,
-        thread: &str,
-    ) -> Result<Workspace, IdError> {
-        let workspace = match &self.store {
-            Store::Directory(files) => Workspace::new(files.thread(tenant, thread)?),
-            Store::Memory(threads) => {
-                // The rules for ids are the same.
-                AgentFiles::at_ambient_path("").thread(tenant, thread)?;
-                let key = (tenant.map(str::to_owned), thread.to_owned());
-                let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
-                Workspace::new(threads.entry(key).or_default().clone())
-            }
-        };
+    /// The workspace of a run.
+    pub(crate) fn workspace(&self, context: &CallContext) -> Result<Workspace, IdError> {
+        let workspace = Workspace::shared(self.threads.backend(context)?);
         Ok(if self.access == Access::ReadOnly { workspace.read_only() } else { workspace })
     }
+}
+
+/// The directories of all threads.
+pub(crate) fn files(root: Option<&Path>) -> AgentFiles {
+    AgentFiles::at_ambient_path(absolute(root.unwrap_or(Path::new(DEFAULT_ROOT))))
+}
+
+/// A path from the root of the machine, so that those of the command line and of the configuration
+/// can be compared.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// What calls may do.
@@ -83,12 +83,26 @@ fn access(args: &WorkspaceArgs) -> Access {
     if args.read_only { Access::ReadOnly } else { Access::ReadWrite }
 }
 
-/// What the configuration file says; without one, everything is as it is built in.
-fn settings(path: Option<&Path>) -> Result<Settings> {
+/// What the configuration file says, checked; without one, everything is as it is built in.
+pub(crate) fn settings(path: Option<&Path>) -> Result<Settings> {
     let Some(path) = path else { return Ok(Settings::default()) };
     let named = || format!("the configuration {}", path.display());
     let text = std::fs::read_to_string(path).with_context(named)?;
-    Settings::from_toml(&text).with_context(named)
+    let path = absolute(path);
+    let dir = path.parent().unwrap_or(Path::new(""));
+    let settings = Settings::from_toml(&text).with_context(named)?.relative_to(dir);
+    drop(Layers::new(settings.policy()).with_context(named)?);
+    for (n, mount) in settings.mounts.iter().enumerate() {
+        // What is not there would be shown as empty. One that may be written is made by a write.
+        let is_dir = std::fs::symlink_metadata(&mount.dir).is_ok_and(|found| found.is_dir());
+        ensure!(
+            is_dir || !mount.read_only,
+            "{}: `mounts[{n}].dir`: {} is no directory",
+            named(),
+            mount.dir.display()
+        );
+    }
+    Ok(settings)
 }
 
 /// Where compiled code is kept: the user's directory for caches.

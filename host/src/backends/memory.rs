@@ -3,6 +3,7 @@
 mod tree;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use handhold_core::lines::read_window;
 use handhold_core::path::WorkspacePath;
-use handhold_core::search::{self, Base, Budget};
+use handhold_core::search::{self, Base, Budget, Hiding, Tree};
 use handhold_core::types::{
     BytesPage, Condition, ErrorCode, FileInfo, FileKind, GlobPage, GlobRequest, GrepPage,
     GrepRequest, LsPage, ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
@@ -18,7 +19,7 @@ use handhold_core::types::{
 
 use self::tree::MemoryTree;
 use super::{MAX_READ_BYTES, blocking};
-use crate::backend::{Backend, Draft};
+use crate::backend::{Backend, Draft, View};
 
 /// A workspace in memory, empty at first and gone with the last handle.
 ///
@@ -63,6 +64,12 @@ impl Memory {
         Self::default()
     }
 
+    /// Whether this is the only handle of a workspace that was never written to.
+    pub(crate) fn is_unused(&self) -> bool {
+        // Nobody else has a handle to make another one of meanwhile.
+        Arc::strong_count(&self.state) == 1 && self.read_state().writes == 0
+    }
+
     fn read_state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,6 +95,21 @@ impl Memory {
         self.write_state().put(&parse(&path)?, &mut content, how)
     }
 
+    /// Where a search starts; none if nothing of this workspace is shown there.
+    fn start(&self, asked: &str, view: &View) -> Result<Option<Start>, ErrorCode> {
+        let asked = parse(asked)?;
+        let Some((path, shown)) = view.start(&asked) else { return Ok(None) };
+        let is_file = self.is_file_base(&path)?;
+        let (real, asked) = (path.relative().to_owned(), asked.relative().to_owned());
+        Ok(Some(Start { real, shown, asked, root: view.at().to_owned(), is_file }))
+    }
+
+    /// What a search sees.
+    fn tree(&self, view: View) -> impl Tree {
+        let hides = move |path: &OsStr, kind| view.hides(&path.to_string_lossy(), kind);
+        Hiding::new(MemoryTree(self.clone()), hides)
+    }
+
     /// Whether a search starts at a file.
     fn is_file_base(&self, path: &WorkspacePath) -> Result<bool, ErrorCode> {
         match self.read_state().find(path)? {
@@ -95,6 +117,27 @@ impl Memory {
             Some(Node::Directory { .. }) => Ok(false),
             None if path.is_root() => Ok(false),
             None => Err(ErrorCode::NotFound),
+        }
+    }
+}
+
+/// Where a search starts.
+struct Start {
+    real: String,
+    shown: String,
+    asked: String,
+    root: String,
+    is_file: bool,
+}
+
+impl Start {
+    fn base(&self) -> Base<'_> {
+        Base {
+            real: &self.real,
+            shown: &self.shown,
+            is_file: self.is_file,
+            asked: &self.asked,
+            root: &self.root,
         }
     }
 }
@@ -285,28 +328,32 @@ impl Backend for Memory {
         Ok(BytesPage { data, size: file.content.len() as u64, version: file.version() })
     }
 
-    async fn glob_info(&self, request: GlobRequest) -> Result<GlobPage, ErrorCode> {
-        let memory = self.clone();
+    async fn glob_info(&self, request: GlobRequest, view: &View) -> Result<GlobPage, ErrorCode> {
+        let (memory, view) = (self.clone(), view.clone());
         blocking::run(move |cancelled| {
-            let path = parse(&request.path)?;
-            let is_file = memory.is_file_base(&path)?;
-            let base = Base { real: path.relative(), shown: path.relative(), is_file };
             let budget = Budget::new(request.time_ms, cancelled, blocking::search_threads());
-            search::glob(&MemoryTree(memory), base, &request, &budget)
+            let Some(start) = memory.start(&request.path, &view)? else {
+                return Ok(GlobPage::default());
+            };
+            search::glob(&memory.tree(view), start.base(), &request, &budget)
         })
         .await
     }
 
-    async fn grep_raw(&self, request: GrepRequest) -> Result<GrepPage, ErrorCode> {
-        let memory = self.clone();
+    async fn grep_raw(&self, request: GrepRequest, view: &View) -> Result<GrepPage, ErrorCode> {
+        let (memory, view) = (self.clone(), view.clone());
         blocking::run(move |cancelled| {
-            let path = parse(&request.path)?;
-            let is_file = memory.is_file_base(&path)?;
-            let base = Base { real: path.relative(), shown: path.relative(), is_file };
             let budget = Budget::new(request.time_ms, cancelled, blocking::search_threads());
-            search::grep(&MemoryTree(memory), base, &request, &budget)
+            let Some(start) = memory.start(&request.path, &view)? else {
+                return Ok(GrepPage { complete: true, ..GrepPage::default() });
+            };
+            search::grep(&memory.tree(view), start.base(), &request, &budget)
         })
         .await
+    }
+
+    async fn resolve(&self, path: &str, _: bool) -> Result<String, ErrorCode> {
+        Ok(parse(path)?.as_str().to_owned())
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Written, ErrorCode> {
@@ -331,7 +378,10 @@ impl Backend for Memory {
         let mut removed = Removed::default();
         match state.find(&path)? {
             None => return Err(ErrorCode::NotFound),
-            Some(Node::File(_)) => removed.files = 1,
+            Some(Node::File(file)) => {
+                removed.files = 1;
+                removed.bytes = file.content.len() as u64;
+            }
             Some(Node::Directory { .. }) => {
                 removed.directories = 1;
                 let beneath: Vec<String> =
@@ -341,8 +391,11 @@ impl Backend for Memory {
                 }
                 for key in beneath {
                     match state.nodes.remove(&key) {
-                        Some(Node::Directory { .. }) => removed.directories += 1,
-                        _ => removed.files += 1,
+                        Some(Node::File(file)) => {
+                            removed.files += 1;
+                            removed.bytes += file.content.len() as u64;
+                        }
+                        _ => removed.directories += 1,
                     }
                 }
             }

@@ -5,6 +5,9 @@
 //! {root}/.tenants/{tenant}/{thread}/…
 //! {root}/.handhold/tmp/              half-made files, never visible to a tool
 //! {root}/.handhold/locks/            what serialises changes between threads and processes
+//! {root}/.handhold/threads/          one record for each thread: whose it is, when it was used
+//! {root}/.handhold/usage/            what each thread takes, and whose turn it is to change it
+//! {root}/.handhold/snapshots/        what threads were at earlier moments
 //! ```
 //!
 //! Everything is done relative to held descriptors, one name at a time, without following a link
@@ -14,16 +17,25 @@
 mod change;
 mod draft;
 mod errors;
+mod id;
+mod ledger;
+mod life;
+mod locks;
+mod measure;
 mod names;
 mod read;
 mod remove;
 mod rename;
 mod resolve;
 mod root;
+mod shared;
+mod snapshots;
 mod stat;
+mod threads;
 mod tree;
 mod write;
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -34,11 +46,20 @@ use handhold_core::types::{
 };
 
 use self::draft::ThreadDraft;
+use self::id::ThreadId;
+pub use self::ledger::FileLedger;
+use self::life::Hold;
 pub use self::names::IdError;
+use self::resolve::{How, Links, Place, resolve};
 pub use self::root::AgentFiles;
 use self::root::Root;
+pub use self::shared::SharedDirError;
+pub use self::snapshots::{
+    DiffKind, Difference, MAX_SNAPSHOTS, Restored, SnapshotError, SnapshotInfo,
+};
+pub use self::threads::{DeleteError, Lifetime, ThreadInfo};
 use super::blocking;
-use crate::backend::{Backend, Draft};
+use crate::backend::{Backend, Draft, View};
 
 /// The workspace of one thread in a directory; made by [`AgentFiles::thread`].
 ///
@@ -47,8 +68,53 @@ use crate::backend::{Backend, Draft};
 #[derive(Clone, Debug)]
 pub struct ThreadDir {
     root: Arc<Root>,
-    /// The names of directories from the root to the workspace.
-    names: Arc<[String]>,
+    id: Arc<ThreadId>,
+    links: Links,
+}
+
+impl ThreadDir {
+    /// Says that the workspace is in use until the answer is dropped. It must have no directory:
+    /// one that was there is of a thread that has ended.
+    fn hold_new(&self) -> Result<Hold, ErrorCode> {
+        let hold = self.root.records()?.hold(&self.id)?;
+        hold.begin_record(&self.id)?;
+        Ok(hold)
+    }
+
+    /// The same for a workspace that has a directory; none for others.
+    fn hold_if_made(&self) -> Result<Option<Hold>, ErrorCode> {
+        if self.root.open_beneath(&self.id.names)?.is_none() {
+            return Ok(None);
+        }
+        let hold = self.root.records()?.hold(&self.id)?;
+        // It may have been deleted meanwhile.
+        let Some(dir) = self.root.open_beneath(&self.id.names)? else { return Ok(None) };
+        hold.keep_record(&self.id, &dir, None)?;
+        Ok(Some(hold))
+    }
+
+    /// Resolves a path beneath the open workspace.
+    fn find_place(
+        &self,
+        root: OwnedFd,
+        path: &WorkspacePath,
+        how: How,
+    ) -> Result<Place, ErrorCode> {
+        resolve(root, path, how, self.links)
+    }
+
+    /// The path without links of what is at `path`, or would be if it were made.
+    fn real_path(&self, path: &WorkspacePath, follow_last: bool) -> Result<String, ErrorCode> {
+        let Some(root) = self.open()? else { return Ok(path.as_str().to_owned()) };
+        let how = How { follow_last, make_parents: false };
+        let real = match self.find_place(root, path, how)? {
+            Place::Root(_) => return Ok("/".to_owned()),
+            Place::Entry(entry) => entry.real,
+            Place::NoParent(real) => real,
+        };
+        let real = real.into_string().map_err(|_| ErrorCode::Unsupported)?;
+        Ok(format!("/{real}"))
+    }
 }
 
 fn parse(path: &str) -> Result<WorkspacePath, ErrorCode> {
@@ -77,14 +143,23 @@ impl Backend for ThreadDir {
         blocking::run(move |cancelled| this.read_part(&path, offset, length, cancelled)).await
     }
 
-    async fn glob_info(&self, request: GlobRequest) -> Result<GlobPage, ErrorCode> {
-        let this = self.clone();
-        blocking::run(move |cancelled| this.glob(&request, cancelled)).await
+    async fn glob_info(&self, request: GlobRequest, view: &View) -> Result<GlobPage, ErrorCode> {
+        let (this, view) = (self.clone(), view.clone());
+        blocking::run(move |cancelled| this.glob(&request, &view, cancelled)).await
     }
 
-    async fn grep_raw(&self, request: GrepRequest) -> Result<GrepPage, ErrorCode> {
-        let this = self.clone();
-        blocking::run(move |cancelled| this.grep(&request, cancelled)).await
+    async fn grep_raw(&self, request: GrepRequest, view: &View) -> Result<GrepPage, ErrorCode> {
+        let (this, view) = (self.clone(), view.clone());
+        blocking::run(move |cancelled| this.grep(&request, &view, cancelled)).await
+    }
+
+    async fn resolve(&self, path: &str, follow_last: bool) -> Result<String, ErrorCode> {
+        let (this, path) = (self.clone(), parse(path)?);
+        blocking::run(move |_| this.real_path(&path, follow_last)).await
+    }
+
+    fn without_links(&self) -> Option<Arc<dyn Backend>> {
+        Some(Arc::new(Self { links: Links::Refuse, ..self.clone() }))
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Written, ErrorCode> {

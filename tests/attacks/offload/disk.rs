@@ -273,7 +273,7 @@ fn a_directory_that_must_not_be_written_to_is_told_and_stays_as_it_is() {
         ("default/large_tool_result", 0o444, not_permitted),
         ("default/large_tool_result", 0o000, not_permitted),
         ("default", 0o000, not_permitted),
-        (".handhold/tmp", 0o555, not_permitted),
+        (".handhold/tmp", 0o555, "the directory of the host's records cannot be used"),
         (".handhold/tmp", 0o000, "the directory of the host's records cannot be used"),
         (".handhold/locks", 0o000, "the directory of the host's records cannot be used"),
         (".handhold", 0o000, "the directory of the host's records cannot be used"),

@@ -208,25 +208,41 @@ impl FrontEnd for Batch {
         if case.read_only {
             command.arg("--read-only");
         }
-        let mut child = command
+        command
             .env("XDG_CACHE_HOME", scratch_dir().join("cache"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()?;
-        let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().context("standard output is piped")?);
-        let session = BatchSession { child, stdin, stdout, beside };
+            .stderr(Stdio::inherit());
+        let session = BatchSession { command, running: None, beside };
         Ok((World::Directory(directory), Box::new(session)))
     }
 }
 
 struct BatchSession {
+    command: Command,
+    /// It starts with the first call: then all that it looks at is planted.
+    running: Option<Running>,
+    /// A batch takes calls alone; results are handed over beside it, on the same files.
+    beside: Calls,
+}
+
+/// The process of a batch.
+struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
-    /// A batch takes calls alone; results are handed over beside it, on the same files.
-    beside: Calls,
+}
+
+impl BatchSession {
+    fn running(&mut self) -> Result<&mut Running> {
+        if self.running.is_none() {
+            let mut child = self.command.spawn()?;
+            let stdin = child.stdin.take();
+            let stdout = child.stdout.take().context("standard output is piped")?;
+            self.running = Some(Running { child, stdin, stdout: BufReader::new(stdout) });
+        }
+        self.running.as_mut().context("it was just started")
+    }
 }
 
 impl Session for BatchSession {
@@ -245,17 +261,18 @@ impl Session for BatchSession {
         };
         let (tool, id) = (serde_json::to_string(tool)?, serde_json::to_string(call_id)?);
         let line = format!("{{\"tool\":{tool},\"call_id\":{id},\"arguments\":{arguments}}}\n");
-        let stdin = self.stdin.as_mut().context("standard input is open")?;
+        let running = self.running()?;
+        let stdin = running.stdin.as_mut().context("standard input is open")?;
         stdin.write_all(line.as_bytes())?;
         stdin.flush()?;
         let mut answer = String::new();
-        self.stdout.read_line(&mut answer)?;
+        running.stdout.read_line(&mut answer)?;
         ensure!(answer.ends_with('\n'), "the process ended: {answer:?}");
         read_result(&answer, call_id)
     }
 }
 
-impl Drop for BatchSession {
+impl Drop for Running {
     fn drop(&mut self) {
         drop(self.stdin.take());
         drop(self.child.wait());

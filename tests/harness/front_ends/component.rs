@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use handhold::backends::{AgentFiles, Memory};
-use handhold::{Block, HandedResult, Settings, ToolCall, Toolbox, Workspace};
+use handhold::backend::Backend;
+use handhold::backends::{AgentFiles, Ledger, Memory, MemoryLedger};
+use handhold::{Block, CallContext, HandedResult, Layers, Settings, ToolCall, Toolbox, Workspace};
 use handhold_artifact::{FILE_TOOLS, READ_TOOLS};
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ impl FrontEnd for Component {
 
     fn can(&self, need: &str) -> bool {
         match self {
-            _ if matches!(need, "blocks" | "streams" | "retention") => true,
+            _ if matches!(need, "blocks" | "streams" | "policy" | "retention") => true,
             Self::Memory | Self::Strict => false,
             Self::Directory => need != "unprivileged" || !is_root(),
         }
@@ -62,16 +63,27 @@ impl FrontEnd for Component {
             None => Tools::Shared(shared_toolbox()),
             Some(text) => Tools::Own(Arc::new(toolbox(&Settings::from_toml(text)?)?)),
         };
+        let directory = Directory::new();
+        let settings = case.config.as_deref().map(Settings::from_toml).transpose()?;
+        let policy = settings.unwrap_or_default().relative_to(directory.base()).policy();
         let memory = Memory::new();
-        let (world, workspace) = match self {
-            Self::Memory => (World::Memory(memory.clone()), Workspace::new(memory)),
-            Self::Strict => (World::Memory(memory.clone()), Workspace::new(Strict::new(memory))),
+        let in_memory: Arc<dyn Ledger> = Arc::new(MemoryLedger::new());
+        let (world, own, ledger): (World, Arc<dyn Backend>, Arc<dyn Ledger>) = match self {
+            Self::Memory => (World::Memory(memory.clone(), directory), Arc::new(memory), in_memory),
+            Self::Strict => {
+                let strict = Strict::new(memory.clone());
+                (World::Memory(memory, directory), Arc::new(strict), in_memory)
+            }
             Self::Directory => {
-                let directory = Directory::new();
                 let files = AgentFiles::at_ambient_path(directory.root());
-                (World::Directory(directory), Workspace::new(files.thread(None, THREAD)?))
+                let own = files.thread(None, THREAD)?;
+                let ledger = Arc::new(own.ledger());
+                (World::Directory(directory), Arc::new(own), ledger)
             }
         };
+        let layers = Layers::new(policy)?;
+        let context = CallContext { thread: THREAD.to_owned(), ..CallContext::default() };
+        let workspace = Workspace::shared(layers.over(own, ledger, &context));
         let workspace = if case.read_only { workspace.read_only() } else { workspace };
         Ok((world, Box::new(ComponentSession { toolbox, workspace })))
     }

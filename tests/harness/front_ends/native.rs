@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use handhold::Settings;
 use handhold::backend::{
     Backend as _, BytesPage, Condition, ErrorCode, GlobPage, GlobRequest, GrepPage, GrepRequest,
-    LsPage, ReadOutcome, ReadRequest, Removed, WriteRequest, Written,
+    LsPage, ReadOutcome, ReadRequest, Removed, View, WriteRequest, Written,
 };
 use handhold::backends::Memory;
 use handhold_core::backend::{Draft, Reader, Writer};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{Answer, FrontEnd, Handed, HandedBlock, Session, show_media};
 use crate::case::Case;
 use crate::runtime;
-use crate::world::World;
+use crate::world::{Directory, World};
 
 /// The rules over memory.
 pub struct Native;
@@ -38,7 +38,7 @@ impl FrontEnd for Native {
         let memory = Memory::new();
         let session =
             NativeSession { toolbox, backend: Blocking(memory.clone()), writes: !case.read_only };
-        Ok((World::Memory(memory), Box::new(session)))
+        Ok((World::Memory(memory, Directory::new()), Box::new(session)))
     }
 }
 
@@ -125,11 +125,11 @@ impl Reader for Blocking {
     }
 
     fn glob_info(&self, request: &GlobRequest) -> Result<GlobPage, ErrorCode> {
-        runtime().block_on(self.0.glob_info(request.clone()))
+        runtime().block_on(self.0.glob_info(request.clone(), &View::default()))
     }
 
     fn grep_raw(&self, request: &GrepRequest) -> Result<GrepPage, ErrorCode> {
-        runtime().block_on(self.0.grep_raw(request.clone()))
+        runtime().block_on(self.0.grep_raw(request.clone(), &View::default()))
     }
 }
 

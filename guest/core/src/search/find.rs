@@ -23,13 +23,11 @@ pub fn glob<T: Tree>(
     request: &GlobRequest,
     budget: &Budget<'_>,
 ) -> Result<GlobPage, ErrorCode> {
-    let rule = GlobRule::new(&request.pattern, base.shown).map_err(ErrorCode::InvalidArguments)?;
+    let rule = GlobRule::new(&request.pattern, base.asked).map_err(ErrorCode::InvalidArguments)?;
     if base.is_file {
         return Err(ErrorCode::NotADirectory);
     }
-    // A path takes at least two bytes, so that no more than this many can be asked for.
-    let wanted = request.limit.min(request.max_bytes / 2 + 1);
-    let keep = usize::try_from(request.offset.saturating_add(wanted)).unwrap_or(usize::MAX);
+    let keep = usize::try_from(first_files(request)).unwrap_or(usize::MAX);
     let finder = Finder { rule: &rule, request, keep, found: Mutex::new(Found::default()) };
     let scope = Scope::new(request.include_ignored, &request.offload_path);
     let report = match rule.literal_path() {
@@ -38,14 +36,26 @@ pub fn glob<T: Tree>(
     };
     let mut found = finder.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.trim(keep);
+    let paths = found.keys.into_iter().map(|(_, path)| format!("/{}", path.to_string_lossy()));
+    Ok(GlobPage { files: glob_page(paths, request), total: found.total, report })
+}
+
+/// How many of the first files that are found can matter to a page.
+#[must_use]
+pub fn first_files(request: &GlobRequest) -> u64 {
+    // A path takes at least two bytes, so that no more than this many can be asked for.
+    let wanted = request.limit.min(request.max_bytes / 2 + 1);
+    request.offset.saturating_add(wanted)
+}
+
+/// The page of the paths that were found, which come in the order of the request.
+pub fn glob_page(found: impl IntoIterator<Item = String>, request: &GlobRequest) -> Vec<String> {
     let mut room = usize::try_from(request.max_bytes).unwrap_or(usize::MAX);
     let skip = usize::try_from(request.offset).unwrap_or(usize::MAX);
-    let files: Vec<String> = found
-        .keys
+    found
         .into_iter()
         .skip(skip)
         .take(usize::try_from(request.limit).unwrap_or(usize::MAX))
-        .map(|(_, path)| format!("/{}", path.to_string_lossy()))
         .enumerate()
         .take_while(|(n, path)| {
             let fits = path.len() <= room || *n == 0;
@@ -53,8 +63,7 @@ pub fn glob<T: Tree>(
             fits
         })
         .map(|(_, path)| path)
-        .collect();
-    Ok(GlobPage { files, total: found.total, report })
+        .collect()
 }
 
 /// Looks at the one file that a pattern without wildcards names.

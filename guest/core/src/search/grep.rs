@@ -15,7 +15,7 @@ use crate::types::{
 };
 
 /// How much room a file takes in a result besides its path and lines.
-const FILE_OVERHEAD: u64 = 8;
+pub(super) const FILE_OVERHEAD: u64 = 8;
 
 /// How many bytes of results before a page are held at most: 256 MiB. An offset that is further
 /// away is an error.
@@ -36,7 +36,7 @@ pub fn grep<T: Tree>(
     let glob_base = if base.is_file {
         base.shown.rsplit_once('/').map_or("", |(dir, _)| dir)
     } else {
-        base.shown
+        base.asked
     };
     let glob = request
         .glob
@@ -60,7 +60,7 @@ pub fn grep<T: Tree>(
     let report = match named {
         Some(path) => match named_entry(tree, base, &path)? {
             Named::File(real) => {
-                let base = Base { real: &real, shown: &path, is_file: true };
+                let base = Base { real: &real, shown: &path, is_file: true, ..base };
                 walk(tree, base, Scope::new(true, ""), budget, &search)
             }
             Named::Nothing => Ok(WalkReport::default()),
@@ -72,8 +72,20 @@ pub fn grep<T: Tree>(
         }
     }
     .map_err(|error| storage_error(&error))?;
-    let page = page(search.hits.into_sorted(), request, limit, report);
-    if page.files.is_empty() && !page.complete {
+    finish(search.hits.into_sorted(), request, report)
+}
+
+/// Makes the page of what was found.
+///
+/// Fails if more results come before it than can be held.
+pub(super) fn finish(
+    found: Sorted,
+    request: &GrepRequest,
+    report: WalkReport,
+) -> Result<GrepPage, ErrorCode> {
+    let page = page(found, request, report);
+    // Where the time ran out, the report says so.
+    if page.files.is_empty() && !page.complete && !page.report.stopped {
         return Err(ErrorCode::TooLarge(format!(
             "too many results come before offset={}; narrow the search with path or glob",
             request.offset
@@ -83,13 +95,17 @@ pub fn grep<T: Tree>(
 }
 
 /// How many bytes of results are held: those of the page, and those that are left out before it.
-fn held_bytes(request: &GrepRequest) -> u64 {
+pub(super) fn held_bytes(request: &GrepRequest) -> u64 {
+    let before = request.offset.saturating_mul(result_bytes(request));
+    request.max_bytes.saturating_add(before.min(MAX_SKIPPED_BYTES))
+}
+
+/// How many bytes one result has at most.
+pub(super) fn result_bytes(request: &GrepRequest) -> u64 {
     let line = request.line_chars.saturating_mul(4).saturating_add(LINE_OVERHEAD);
     let of_match = if request.multiline { MAX_MATCH_LINES as u64 } else { 1 };
     let lines = of_match + u64::from(request.before) + u64::from(request.after);
-    let each = line.saturating_mul(lines).saturating_add(MAX_PATH_BYTES as u64);
-    let before = request.offset.saturating_mul(each);
-    request.max_bytes.saturating_add(before.min(MAX_SKIPPED_BYTES))
+    line.saturating_mul(lines).saturating_add(MAX_PATH_BYTES as u64)
 }
 
 struct Search<'a> {
@@ -157,8 +173,8 @@ impl<'a, T: Tree> Visitor<T> for Search<'a> {
     fn finish(&self, _: Scratch<'a>) {}
 }
 
-/// Makes the page of what was found.
-fn page(found: Sorted, request: &GrepRequest, limit: u64, report: WalkReport) -> GrepPage {
+fn page(found: Sorted, request: &GrepRequest, report: WalkReport) -> GrepPage {
+    let limit = if request.limit == 0 { u64::MAX } else { request.limit };
     let mut page = GrepPage { files: Vec::new(), total: found.total, complete: true, report };
     let (mut skip, mut left, mut room) = (request.offset, limit, request.max_bytes);
     let mut cut = found.dropped;

@@ -68,7 +68,7 @@ impl Tree for Files {
 }
 
 fn at(path: &str) -> Base<'_> {
-    Base { real: path, shown: path, is_file: false }
+    Base { real: path, shown: path, is_file: false, asked: path, root: "" }
 }
 
 fn grep_request(pattern: &str) -> GrepRequest {
@@ -282,6 +282,37 @@ fn a_cancelled_search_is_marked() {
     let budget = Budget::new(1000, &cancelled, 1);
     let page = grep(&tree, at(""), &grep_request("x"), &budget).expect("a page");
     assert!(page.report.stopped);
+}
+
+#[test]
+fn what_is_hidden_is_so_with_all_beneath_it_however_it_is_named() {
+    let tree = Files::new(&[("secret/deep/a", "hit"), ("secrets/a", "hit"), ("b", "hit")]);
+    let hiding = Hiding::new(tree, |path: &OsStr, _| path == "secret");
+    let cancelled = AtomicBool::new(false);
+    let budget = Budget::new(30_000, &cancelled, 1);
+    let files = |base, pattern| {
+        let all = GlobRequest { include_ignored: true, ..glob_request(pattern) };
+        glob(&hiding, base, &all, &budget).map(|page| page.files)
+    };
+    let some = |paths: &[&str]| Ok(paths.iter().map(|path| (*path).to_owned()).collect());
+    assert_eq!(files(at(""), "**"), some(&["/b", "/secrets/a"]));
+    assert_eq!(files(at(""), "secret/deep/a"), some(&[]));
+    assert_eq!(files(at(""), "/secret/deep/a"), some(&[]));
+    assert_eq!(files(at("secret/deep"), "**"), Err(ErrorCode::NotFound));
+    assert_eq!(files(at("secrets"), "**"), some(&["/secrets/a"]));
+    let named = GrepRequest { glob: Some("secret/deep/a".to_owned()), ..grep_request("hit") };
+    assert_eq!(grep(&hiding, at(""), &named, &budget).map(|page| page.files.len()), Ok(0));
+}
+
+#[test]
+fn ignore_files_above_the_start_are_named_where_the_tree_is_shown() {
+    let large = "#".repeat(2 << 20);
+    let tree = Files::new(&[(".gitignore", &large), ("src/.ignore", &large), ("src/in/a", "hit")]);
+    let base =
+        Base { real: "src/in", shown: "m/src/in", is_file: false, asked: "m/src/in", root: "m" };
+    let page = run_glob(&tree, base, &glob_request("**"), 1);
+    assert_eq!(page.files, ["/m/src/in/a"]);
+    assert_eq!(page.report.unreadable, ["/m/.gitignore", "/m/src/.ignore"]);
 }
 
 fn trees() -> impl Strategy<Value = Files> {

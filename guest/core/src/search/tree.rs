@@ -67,6 +67,66 @@ pub struct Base<'a> {
     pub shown: &'a str,
     /// Whether it is a file.
     pub is_file: bool,
+    /// Where the search was asked to start, which patterns are relative to. It is above `shown` if
+    /// the tree is shown somewhere beneath it.
+    pub asked: &'a str,
+    /// Where the root of the tree is shown; empty for the root.
+    pub root: &'a str,
+}
+
+/// A tree of which a part is not there to see.
+#[derive(Debug)]
+pub struct Hiding<T, F> {
+    tree: T,
+    hides: F,
+}
+
+impl<T: Tree, F: Fn(&OsStr, FileKind) -> bool + Sync> Hiding<T, F> {
+    /// Hides the entries for whose path and kind `hides` is true, with all that is beneath them.
+    pub fn new(tree: T, hides: F) -> Self {
+        Self { tree, hides }
+    }
+}
+
+impl<T: Tree, F: Fn(&OsStr, FileKind) -> bool + Sync> Tree for Hiding<T, F> {
+    /// A directory and its path.
+    type Dir = (OsString, T::Dir);
+    type File = T::File;
+
+    fn open_dir(&self, path: &OsStr) -> io::Result<Self::Dir> {
+        // A walk does not come to what lies beneath a hidden directory, but a search may name it.
+        if prefixes(path).any(|path| (self.hides)(path, FileKind::Directory)) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok((path.to_owned(), self.tree.open_dir(path)?))
+    }
+
+    fn entries(&self, (path, dir): &Self::Dir) -> io::Result<Vec<TreeEntry>> {
+        let mut entries = self.tree.entries(dir)?;
+        entries.retain(|entry| !(self.hides)(&join(path, &entry.name), entry.kind));
+        Ok(entries)
+    }
+
+    fn open_file(
+        &self,
+        (path, dir): &Self::Dir,
+        name: &OsStr,
+    ) -> io::Result<Option<TreeFile<T::File>>> {
+        if (self.hides)(&join(path, name), FileKind::File) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.tree.open_file(dir, name)
+    }
+
+    fn modified(&self, (_, dir): &Self::Dir, name: &OsStr) -> io::Result<u64> {
+        self.tree.modified(dir, name)
+    }
+}
+
+/// A relative path and all directories above it, without the root.
+fn prefixes(path: &OsStr) -> impl Iterator<Item = &OsStr> {
+    let above = std::path::Path::new(path).ancestors();
+    above.map(std::path::Path::as_os_str).filter(|path| !path.is_empty())
 }
 
 /// Joins two relative paths, of which the first may be empty.

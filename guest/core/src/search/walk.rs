@@ -10,8 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Budget;
 use super::ignores::{Ignores, is_left_out};
+use super::report::named;
 use super::tree::{Base, Tree, TreeEntry, join};
-use crate::limits::{MAX_UNREADABLE_BYTES, MAX_UNREADABLE_NAMED};
 use crate::types::{FileKind, WalkReport};
 
 /// How many files of one directory are one piece of work.
@@ -105,6 +105,7 @@ pub(super) fn walk<T: Tree, V: Visitor<T>>(
         scope,
         real: OsStr::new(base.real),
         shown: OsStr::new(base.shown),
+        root: OsStr::new(base.root),
         queue: Mutex::new(Queue { pending: Vec::new(), working: 0, over: false }),
         changed: Condvar::new(),
         report: Mutex::new(Unordered::default()),
@@ -141,6 +142,7 @@ struct Walk<'a, T: Tree, V: Visitor<T>> {
     scope: Scope<'a>,
     real: &'a OsStr,
     shown: &'a OsStr,
+    root: &'a OsStr,
     queue: Mutex<Queue>,
     changed: Condvar,
     report: Mutex<Unordered>,
@@ -170,14 +172,7 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
         unreadable.sort();
         unreadable.dedup();
         report.unreadable_count = unreadable.len() as u64;
-        let mut room = MAX_UNREADABLE_BYTES;
-        unreadable.truncate(MAX_UNREADABLE_NAMED);
-        unreadable.retain(|path| {
-            let fits = path.len() <= room;
-            room = if fits { room - path.len() } else { 0 };
-            fits
-        });
-        report.unreadable = unreadable;
+        report.unreadable = named(unreadable);
         Ok(report)
     }
 
@@ -419,7 +414,7 @@ impl<T: Tree, V: Visitor<T>> Walk<'_, T, V> {
             {
                 let mut unreadable = Vec::new();
                 rules = Ignores::enter(rules, self.tree, &dir, &here, &entries, &mut unreadable);
-                notes.unreadable.extend(unreadable);
+                notes.unreadable.extend(unreadable.iter().map(|path| join(self.root, path)));
             }
             let name = OsStr::new(name);
             here = join(&here, name);

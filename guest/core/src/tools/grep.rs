@@ -7,10 +7,11 @@ use super::{Answer, Context, Effect, Tool};
 use crate::arguments::{Arguments, Param};
 use crate::failure::{Code, Failure};
 use crate::globs;
+use crate::grep_pages::{join, weight};
 use crate::language::{Words, words};
 use crate::limits::{DEFAULT_MATCHES, GREP_LINE_CHARS, HIDDEN_TIME_MS, MAX_CONTEXT_LINES};
 use crate::text::hidden_notice;
-use crate::types::{GrepFile, GrepLineKind, GrepMode, GrepPage, GrepRequest, Language};
+use crate::types::{GrepMode, GrepPage, GrepRequest, Language};
 
 /// What share of a result the bytes of a backend's page may have: text and structured form both
 /// hold them, with escapes.
@@ -251,11 +252,6 @@ fn request(
     })
 }
 
-/// How much of a limit a file uses up.
-fn weight(mode: GrepMode, file: &GrepFile) -> u64 {
-    if mode == GrepMode::Content { file.count } else { 1 }
-}
-
 /// One page, also from a backend that gives shorter ones.
 fn whole_page(
     request: &GrepRequest,
@@ -289,37 +285,6 @@ fn whole_page(
         join(&mut page, more);
         if !progress {
             return Ok(page);
-        }
-    }
-}
-
-/// Puts a following page behind a page.
-fn join(page: &mut GrepPage, more: GrepPage) {
-    page.complete = more.complete;
-    page.total = page.total.max(more.total);
-    page.report.stopped |= more.report.stopped;
-    for file in more.files {
-        let Some(last) = page.files.last_mut().filter(|last| last.path == file.path) else {
-            page.files.push(file);
-            continue;
-        };
-        last.count += file.count;
-        for line in file.lines {
-            // The context of both pages may overlap.
-            match last.lines.binary_search_by_key(&line.number, |known| known.number) {
-                Ok(at) => match last.lines.get_mut(at) {
-                    Some(known) if known.kind == GrepLineKind::Context => *known = line,
-                    // A match that starts in the last line of another.
-                    Some(known)
-                        if known.kind == GrepLineKind::Continuation
-                            && line.kind == GrepLineKind::Match =>
-                    {
-                        last.lines.insert(at + 1, line);
-                    }
-                    _ => {}
-                },
-                Err(at) => last.lines.insert(at, line),
-            }
         }
     }
 }

@@ -118,6 +118,14 @@ fn refuse(error: ErrorCode, source: &WorkspacePath, destination: &WorkspacePath)
             ),
         )
         .at(source.as_str()),
+        ErrorCode::Conflict => Failure::new(
+            Code::Conflict,
+            format!(
+                "{source} was not moved to {destination}: one of them has changed meanwhile; read them \
+                 again"
+            ),
+        )
+        .at(source.as_str()),
         ErrorCode::QuotaExceeded | ErrorCode::NotAFile => {
             Failure::of_backend(error, destination.as_str())
         }

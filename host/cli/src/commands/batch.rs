@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use handhold::{ToolCall, ToolResult};
+use handhold::{CallContext, ToolCall, ToolResult};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -143,9 +143,14 @@ async fn answer(hands: &Hands, defaults: &Defaults, line: Line) -> ToolResult {
             return refusal("invalid-arguments", format!("the line is not a call: {error}"));
         }
     };
-    let tenant = request.tenant.as_deref().or(defaults.tenant.as_deref());
-    let thread = request.thread.as_deref().unwrap_or(&defaults.thread);
-    let workspace = match hands.workspace(tenant, thread) {
+    let context = CallContext {
+        tenant: request.tenant.or_else(|| defaults.tenant.clone()),
+        thread: request.thread.unwrap_or_else(|| defaults.thread.clone()),
+        session: None,
+        call_id: request.call_id.clone(),
+        tool: Some(request.tool.clone()),
+    };
+    let workspace = match hands.workspace(&context) {
         Ok(workspace) => workspace,
         Err(error) => {
             let refused = refusal("invalid-arguments", format!("thread or tenant: {error}"));

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use handhold::ToolCall;
+use handhold::{CallContext, ToolCall};
 
 use crate::args::CallArgs;
 use crate::output;
@@ -12,9 +12,14 @@ use crate::workspace::Hands;
 
 pub(crate) fn run(args: CallArgs) -> Result<ExitCode> {
     let hands = Hands::new(&args.workspace, 0)?;
-    let workspace = hands
-        .workspace(args.workspace.tenant.as_deref(), &args.workspace.thread)
-        .context("--thread or --tenant")?;
+    let context = CallContext {
+        tenant: args.workspace.tenant,
+        thread: args.workspace.thread,
+        session: None,
+        call_id: args.call_id.clone(),
+        tool: Some(args.tool.clone()),
+    };
+    let workspace = hands.workspace(&context).context("--thread or --tenant")?;
     let arguments = match args.arguments.as_str() {
         "-" => read_stdin()?,
         _ => args.arguments,

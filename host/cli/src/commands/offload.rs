@@ -4,6 +4,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
+use handhold::CallContext;
 
 use crate::args::OffloadArgs;
 use crate::output;
@@ -18,9 +19,14 @@ pub(crate) fn run(args: OffloadArgs) -> Result<ExitCode> {
         "a result that is saved in --memory is gone at once; use --root"
     );
     let hands = Hands::new(&args.workspace, 0)?;
-    let workspace = hands
-        .workspace(args.workspace.tenant.as_deref(), &args.workspace.thread)
-        .context("--thread or --tenant")?;
+    let context = CallContext {
+        tenant: args.workspace.tenant,
+        thread: args.workspace.thread,
+        session: None,
+        call_id: args.call_id.clone(),
+        tool: Some(args.tool.clone()),
+    };
+    let workspace = hands.workspace(&context).context("--thread or --tenant")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let shown = runtime.block_on(async {
         let mut result =

@@ -16,7 +16,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::errors::{code, io_code};
-use super::root::{Records, random_name};
+use super::id::ThreadId;
+use super::root::{Records, random_name, unavailable};
 use super::stat;
 
 /// The permission bits that a file keeps when it is replaced. Bits that make a program run with
@@ -37,15 +38,29 @@ pub(super) struct Draft {
 impl Draft {
     /// Makes an empty draft.
     pub(super) fn new(records: &Arc<Records>) -> Result<Self, ErrorCode> {
-        let name = random_name()?;
+        Self::named(records, random_name()?)
+    }
+
+    /// Makes an empty draft that keeps a thread in use as long as it lives.
+    pub(super) fn of_thread(records: &Arc<Records>, id: &ThreadId) -> Result<Self, ErrorCode> {
+        Self::named(records, id.draft_mark() + &random_name()?)
+    }
+
+    fn named(records: &Arc<Records>, name: String) -> Result<Self, ErrorCode> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // The directory of drafts is closed to others, and the mode is that of any new file.
         let mode = Mode::from_raw_mode(0o666);
-        let file = rustix::fs::openat(&records.tmp, &name, flags, mode).map_err(code)?;
+        let file = rustix::fs::openat(&records.tmp, &name, flags, mode)
+            .map_err(|errno| unavailable("the directory of the host's records", code(errno)))?;
         // The lock tells other processes that this draft is not left over.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(code)?;
         Ok(Self { records: Arc::clone(records), name, file: File::from(file), placed: false })
+    }
+
+    /// The file, to write to.
+    pub(super) fn file(&self) -> &File {
+        &self.file
     }
 
     /// Copies the `size` bytes that `old` holds, without its holes, and goes to their end.
@@ -55,29 +70,7 @@ impl Draft {
         size: u64,
         cancelled: &AtomicBool,
     ) -> Result<(), ErrorCode> {
-        rustix::fs::ftruncate(&self.file, size).map_err(code)?;
-        let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(size).unwrap_or(COPY_BYTES))];
-        let mut at = 0;
-        while at < size {
-            // The next byte that is no hole.
-            at = match rustix::fs::seek(old, SeekFrom::Data(at)) {
-                Ok(data) => data,
-                Err(Errno::NXIO) => break,
-                // A file system without holes.
-                Err(Errno::INVAL) => at,
-                Err(errno) => return Err(code(errno)),
-            };
-            if cancelled.load(Ordering::Relaxed) {
-                return Err(ErrorCode::Cancelled);
-            }
-            let n = old.read_at(&mut buffer, at).map_err(|error| io_code(&error))?;
-            if n == 0 {
-                break;
-            }
-            let read = buffer.get(..n).unwrap_or_default();
-            self.file.write_all_at(read, at).map_err(|error| io_code(&error))?;
-            at += n as u64;
-        }
+        copy_content(old, &self.file, size, cancelled)?;
         rustix::fs::seek(&self.file, SeekFrom::End(0)).map(drop).map_err(code)
     }
 
@@ -141,6 +134,39 @@ impl Drop for Draft {
             let _ = rustix::fs::unlinkat(&self.records.tmp, &self.name, AtFlags::empty());
         }
     }
+}
+
+/// Makes what the first `size` bytes of `old` are the content of `new`, without its holes.
+pub(super) fn copy_content(
+    old: &File,
+    new: &File,
+    size: u64,
+    cancelled: &AtomicBool,
+) -> Result<(), ErrorCode> {
+    rustix::fs::ftruncate(new, size).map_err(code)?;
+    let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(size).unwrap_or(COPY_BYTES))];
+    let mut at = 0;
+    while at < size {
+        // The next byte that is no hole.
+        at = match rustix::fs::seek(old, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            Err(Errno::NXIO) => break,
+            // A file system without holes.
+            Err(Errno::INVAL) => at,
+            Err(errno) => return Err(code(errno)),
+        };
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(ErrorCode::Cancelled);
+        }
+        let n = old.read_at(&mut buffer, at).map_err(|error| io_code(&error))?;
+        if n == 0 {
+            break;
+        }
+        let read = buffer.get(..n).unwrap_or_default();
+        new.write_all_at(read, at).map_err(|error| io_code(&error))?;
+        at += n as u64;
+    }
+    Ok(())
 }
 
 /// Renames an entry. With `new`, fails with `EXIST` if the destination exists.

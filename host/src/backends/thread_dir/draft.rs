@@ -22,8 +22,14 @@ impl ThreadDraft {
         thread: ThreadDir,
         directory: WorkspacePath,
     ) -> Result<Self, ErrorCode> {
-        let root = thread.root.clone();
-        let file = blocking::run(move |_| change::Draft::new(root.records()?)).await?;
+        let this = thread.clone();
+        let open = move || {
+            let draft = change::Draft::of_thread(this.root.records()?, &this.id)?;
+            // Making a draft is a use.
+            drop(this.open()?);
+            Ok(draft)
+        };
+        let file = blocking::run(move |_| open()).await?;
         Ok(Self { thread, directory, file: Some(file) })
     }
 

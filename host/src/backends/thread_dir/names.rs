@@ -40,17 +40,28 @@ pub enum IdError {
     Nul,
 }
 
+impl IdError {
+    /// Checks that a text can be the id of a thread or a tenant.
+    ///
+    /// # Errors
+    /// Fails if it cannot.
+    pub fn check(id: &str) -> Result<(), Self> {
+        if id.is_empty() {
+            return Err(Self::Empty);
+        }
+        if id.len() > MAX_ID_BYTES {
+            return Err(Self::TooLong);
+        }
+        if id.contains('\0') {
+            return Err(Self::Nul);
+        }
+        Ok(())
+    }
+}
+
 /// The directory name of an id.
 pub(super) fn directory_name(id: &str) -> Result<String, IdError> {
-    if id.is_empty() {
-        return Err(IdError::Empty);
-    }
-    if id.len() > MAX_ID_BYTES {
-        return Err(IdError::TooLong);
-    }
-    if id.contains('\0') {
-        return Err(IdError::Nul);
-    }
+    IdError::check(id)?;
     if is_plain(id) {
         return Ok(id.to_owned());
     }
@@ -80,6 +91,40 @@ pub(super) fn directory_name(id: &str) -> Result<String, IdError> {
         let _ = write!(short, "{byte:02x}");
     }
     Ok(short)
+}
+
+/// The id that has this directory name; none if the name has only a hash of it, or is no name of an
+/// id at all.
+pub(super) fn id_of(name: &str) -> Option<String> {
+    let mut id = Vec::new();
+    let mut bytes = name.bytes();
+    while let Some(byte) = bytes.next() {
+        id.push(match byte {
+            b'%' => {
+                let digits = [bytes.next()?, bytes.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            byte => byte,
+        });
+    }
+    let id = String::from_utf8(id).ok()?;
+    (directory_name(&id).as_deref() == Ok(name)).then_some(id)
+}
+
+/// Whether some id has this directory name: what else lies in a root is nobody's workspace.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_short = || {
+        let (front, hash) = name.split_once("%-")?;
+        let is_hash =
+            hash.len() == 64 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let front_is_good = front.len() == FRONT_BYTES && front.bytes().all(is_kept_or_percent);
+        Some(is_hash && front_is_good)
+    };
+    id_of(name).is_some() || is_short() == Some(true)
+}
+
+fn is_kept_or_percent(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'%')
 }
 
 /// Whether an id is stored as it is.
@@ -159,9 +204,26 @@ mod tests {
             );
             assert!(!is_device(name), "{name}");
         }
+        assert!(names.iter().all(|name| is_name(name)));
+        for id in ids.iter().filter(|id| id.len() < 100) {
+            assert_eq!(id_of(&name(id)).as_deref(), Some(*id));
+        }
+        assert_eq!(id_of(&name(&long)), None);
         names.sort();
         names.dedup();
         assert_eq!(names.len(), ids.len());
+    }
+
+    #[test]
+    fn what_is_no_name_of_an_id_has_none() {
+        for name in ["", "A", ".x", "a%", "a%4", "a%zz", "%61", "con", "a.", "%ff", "%-00", "%00"] {
+            assert_eq!(id_of(name), None, "{name}");
+            assert!(!is_name(name), "{name}");
+        }
+        let short = name(&"x".repeat(512));
+        for name in ["lost+found", "Photos", &short[1..], &short[..short.len() - 1]] {
+            assert!(!is_name(name), "{name}");
+        }
     }
 
     #[test]

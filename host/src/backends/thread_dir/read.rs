@@ -7,23 +7,30 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use handhold_core::lines::{ByteSource, read_window};
 use handhold_core::path::WorkspacePath;
 use handhold_core::types::{
     BytesPage, ErrorCode, FileInfo, FileKind, LsPage, ReadOutcome, ReadRequest,
 };
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::super::MAX_READ_BYTES;
 use super::errors::{code, io_code};
-use super::resolve::{Entry, FOLLOW, Place, open_dir, resolve};
+use super::resolve::{Entry, FOLLOW, Place, open_dir};
 use super::{ThreadDir, parse, stat};
 
 /// How many entries of one directory are listed at most: a million. Their names are held while
 /// they are sorted.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
+
+/// How often opening a workspace is tried again while somebody else has its directory alone.
+const PIN_ATTEMPTS: usize = 5;
+
+/// How long to wait between two tries.
+const PIN_LOOK: Duration = Duration::from_millis(1);
 
 /// How to open a file: never a link, and without waiting for the other end of a FIFO.
 const OPEN_FILE: OFlags = OFlags::RDONLY
@@ -70,9 +77,22 @@ impl ByteSource for FileSource<'_> {
 }
 
 impl ThreadDir {
-    /// The directory of the workspace; none if the thread never wrote.
+    /// The directory of the workspace; none if the thread never wrote. As long as it is open, the
+    /// thread is not collected.
     pub(super) fn open(&self) -> Result<Option<OwnedFd>, ErrorCode> {
-        self.root.open_beneath(&self.names)
+        for attempt in 0.. {
+            let Some(dir) = self.root.open_beneath(&self.id.names)? else { break };
+            let pinned = rustix::fs::flock(&dir, FlockOperation::NonBlockingLockShared);
+            // Somebody removes it at this moment, or has just put it there. Who cannot have a lock
+            // does without.
+            if pinned == Err(Errno::WOULDBLOCK) && attempt < PIN_ATTEMPTS {
+                std::thread::sleep(PIN_LOOK);
+                continue;
+            }
+            self.root.touch(&self.id, &dir);
+            return Ok(Some(dir));
+        }
+        Ok(None)
     }
 
     /// The entry at `path`, which must exist and may be the root.
@@ -80,13 +100,13 @@ impl ThreadDir {
         let Some(root) = self.open()? else {
             return if path.is_root() { Ok(Found::Unused) } else { Err(ErrorCode::NotFound) };
         };
-        match resolve(root, path, FOLLOW)? {
+        match self.find_place(root, path, FOLLOW)? {
             Place::Root(dir) => Ok(Found::Root(dir)),
             Place::Entry(entry) => {
                 let Entry { dir, name, stat, real } = *entry;
                 Ok(Found::Entry(dir, name, stat.ok_or(ErrorCode::NotFound)?, real))
             }
-            Place::NoParent => Err(ErrorCode::NotFound),
+            Place::NoParent(_) => Err(ErrorCode::NotFound),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Removing files and directories.
 
+mod tree;
+
 use std::ffi::{CStr, OsStr};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +9,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use handhold_core::path::WorkspacePath;
 use handhold_core::types::{ErrorCode, FileKind, Removed};
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use self::tree::content_size;
+pub(super) use self::tree::take_apart;
 use super::change::rename;
 use super::errors::code;
-use super::resolve::{Entry, NO_FOLLOW, Place, bytes, open_dir, resolve};
-use super::root::{OPEN_DIR, Records, random_name};
+use super::id::ThreadId;
+use super::resolve::{Entry, NO_FOLLOW, Place, bytes, open_dir};
+use super::root::{Records, random_name};
 use super::{ThreadDir, stat};
 
 /// How often a removal starts over because something was put in its way meanwhile.
@@ -49,8 +54,9 @@ impl ThreadDir {
         recursive: bool,
         cancelled: &AtomicBool,
     ) -> Result<Removed, ErrorCode> {
+        let _hold = self.hold_if_made()?.ok_or(ErrorCode::NotFound)?;
         let root = self.open()?.ok_or(ErrorCode::NotFound)?;
-        let Place::Entry(entry) = resolve(root, path, NO_FOLLOW)? else {
+        let Place::Entry(entry) = self.find_place(root, path, NO_FOLLOW)? else {
             return Err(ErrorCode::NotFound);
         };
         let kind = entry.kind().ok_or(ErrorCode::NotFound)?;
@@ -61,10 +67,11 @@ impl ThreadDir {
         }
         if kind != FileKind::Directory {
             rustix::fs::unlinkat(&entry.dir, &entry.name, AtFlags::empty()).map_err(code)?;
-            return Ok(Removed { files: 1, directories: 0 });
+            let bytes = entry.stat.as_ref().map_or(0, content_size);
+            return Ok(Removed { files: 1, directories: 0, bytes });
         }
         match rustix::fs::unlinkat(&entry.dir, &entry.name, AtFlags::REMOVEDIR) {
-            Ok(()) => Ok(Removed { files: 0, directories: 1 }),
+            Ok(()) => Ok(Removed { directories: 1, ..Removed::default() }),
             Err(Errno::NOTEMPTY | Errno::EXIST) if recursive => remove_tree(records, &entry),
             Err(Errno::NOTEMPTY | Errno::EXIST) => Err(ErrorCode::NotEmpty),
             Err(errno) => Err(code(errno)),
@@ -81,83 +88,20 @@ fn remove_tree(records: &Records, entry: &Entry) -> Result<Removed, ErrorCode> {
     // so too.
     let _ = rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive);
     rename(&entry.dir, &entry.name, &records.tmp, OsStr::new(&name), true).map_err(code)?;
-    Ok(take_apart(&records.tmp, name))
-}
-
-/// Removes a directory of `tmp` with all that is in it, and says what that was.
-///
-/// Directories inside are moved to `tmp` first, so that no depth of nesting needs more than one
-/// open directory at a time. Links are removed, never followed. It has left the workspace
-/// already: what cannot be taken apart stays where no tool sees it, and is swept later.
-fn take_apart(tmp: &OwnedFd, name: String) -> Removed {
-    let mut removed = Removed::default();
-    let mut todo = vec![name];
-    while let Some(name) = todo.pop() {
-        // What was to be a directory may have been exchanged before it came here.
-        match rustix::fs::statat(tmp, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) if stat::kind(&found) == FileKind::Directory => removed.directories += 1,
-            _ => {
-                let _ = rustix::fs::unlinkat(tmp, &name, AtFlags::empty());
-                removed.files += 1;
-                continue;
-            }
-        }
-        let Ok(dir) = open_dir(tmp, OsStr::new(&name)) else { continue };
-        // A write that had found its directory before can still put a file in.
-        for attempt in 0..ATTEMPTS {
-            let found = empty(tmp, &dir, &mut todo);
-            // What cannot be removed is met again.
-            if attempt == 0 {
-                removed.files += found.files;
-                removed.directories += found.directories;
-            }
-            if rustix::fs::unlinkat(tmp, &name, AtFlags::REMOVEDIR) != Err(Errno::NOTEMPTY) {
-                break;
-            }
-        }
-    }
-    removed
-}
-
-/// Removes the files of a directory, and moves its directories to `tmp` to be removed later.
-fn empty(tmp: &OwnedFd, dir: &OwnedFd, todo: &mut Vec<String>) -> Removed {
-    let mut removed = Removed::default();
-    let Ok(items) = open_up(dir).and_then(rustix::fs::Dir::read_from) else { return removed };
-    for item in items.flatten() {
-        let name = item.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
-            Err(Errno::ISDIR | Errno::PERM) => match move_up(tmp, dir, name) {
-                Ok(inner) => todo.push(inner),
-                Err(_) => removed.directories += 1,
-            },
-            _ => removed.files += 1,
-        }
-    }
-    removed
-}
-
-/// Lets the owner change a directory. This goes by the descriptor: a name could be exchanged for a
-/// link to something else.
-fn open_up(dir: &OwnedFd) -> Result<&OwnedFd, Errno> {
-    rustix::fs::fchmod(dir, Mode::RWXU)?;
-    Ok(dir)
-}
-
-/// Moves a directory of `dir` to `tmp`, and returns its name there.
-fn move_up(tmp: &OwnedFd, dir: &OwnedFd, name: &CStr) -> Result<String, Errno> {
-    let new_name = random_name().map_err(|_| Errno::AGAIN)?;
-    // A directory that its owner may not change cannot be moved.
-    open_up(&rustix::fs::openat(dir, name, OPEN_DIR, Mode::empty())?)?;
-    rustix::fs::renameat(dir, name, tmp, &new_name)?;
-    Ok(new_name)
+    take_apart(&records.tmp, name).ok_or_else(|| {
+        let why = "it was taken out of the workspace, but a part of it cannot be removed";
+        ErrorCode::Unavailable(why.to_owned())
+    })
 }
 
 /// Removes what processes that ended half-way have left behind. What cannot be removed stays
 /// where no tool sees it.
 pub(super) fn sweep(tmp: &OwnedFd) {
+    sweep_older(tmp, SWEEP_AGE);
+}
+
+/// The same for what has not been touched for some time.
+pub(super) fn sweep_older(tmp: &OwnedFd, least: Duration) {
     let Ok(items) = rustix::fs::Dir::read_from(tmp) else { return };
     for item in items.flatten() {
         let name = item.file_name();
@@ -165,10 +109,7 @@ pub(super) fn sweep(tmp: &OwnedFd) {
             continue;
         }
         let Ok(found) = rustix::fs::statat(tmp, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-        // The time of the last change of the entry itself, which nobody can set.
-        let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(found.st_ctime).unwrap_or(0));
-        let age = SystemTime::now().duration_since(changed).unwrap_or_default();
-        if age < SWEEP_AGE || is_in_use(tmp, name) {
+        if age(&found) < least || is_in_use(tmp, name) {
             continue;
         }
         if stat::kind(&found) == FileKind::Directory {
@@ -179,6 +120,33 @@ pub(super) fn sweep(tmp: &OwnedFd) {
             let _ = rustix::fs::unlinkat(tmp, name, AtFlags::empty());
         }
     }
+}
+
+impl Records {
+    /// Whether a thread has open drafts. One that is new counts until its lock can tell.
+    pub(super) fn has_drafts(&self, id: &ThreadId) -> Result<bool, ErrorCode> {
+        let mark = id.draft_mark();
+        for item in rustix::fs::Dir::read_from(&self.tmp).map_err(code)? {
+            let item = item.map_err(code)?;
+            let name = item.file_name();
+            if !name.to_bytes().starts_with(mark.as_bytes()) {
+                continue;
+            }
+            match rustix::fs::statat(&self.tmp, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) if age(&found) < SWEEP_AGE || is_in_use(&self.tmp, name) => {
+                    return Ok(true);
+                }
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// How long ago an entry itself was last changed, which nobody can set.
+fn age(found: &Stat) -> Duration {
+    let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(found.st_ctime).unwrap_or(0));
+    SystemTime::now().duration_since(changed).unwrap_or_default()
 }
 
 /// Whether another process holds the lock of an entry of `tmp`. What cannot be opened, a link

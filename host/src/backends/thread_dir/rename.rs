@@ -1,6 +1,7 @@
 //! Moving files and directories.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use handhold_core::path::WorkspacePath;
@@ -10,7 +11,7 @@ use rustix::io::Errno;
 
 use super::change::rename;
 use super::errors::code;
-use super::resolve::{Entry, How, NO_FOLLOW, Place, bytes, resolve};
+use super::resolve::{Entry, How, NO_FOLLOW, Place, bytes};
 use super::write::{check_target, same_file};
 use super::{ThreadDir, stat};
 
@@ -29,8 +30,9 @@ impl ThreadDir {
             return Err(ErrorCode::IsDirectory);
         }
         if destination.is_within(source) {
-            return Err(ErrorCode::InvalidPath(format!("{source} cannot be moved into itself")));
+            return Err(into_itself(source));
         }
+        let _hold = self.hold_if_made()?.ok_or(ErrorCode::NotFound)?;
         let from = self.entry(source)?.ok_or(ErrorCode::NotFound)?;
         let moved = from.stat.as_ref().ok_or(ErrorCode::NotFound)?;
         // Everything is looked at before anything is made.
@@ -38,6 +40,7 @@ impl ThreadDir {
         check(moved, seen.as_ref().and_then(|entry| entry.stat.as_ref()), overwrite)?;
         let to = match seen {
             Some(entry) => entry,
+            None if self.is_beneath(destination, &from)? => return Err(into_itself(source)),
             None => self.make_destination(destination)?,
         };
         let records = self.root.records()?;
@@ -61,9 +64,7 @@ impl ThreadDir {
             return rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty()).map_err(code);
         }
         match rename(&from.dir, &from.name, &to.dir, &to.name, there.is_none()) {
-            Err(Errno::INVAL) => {
-                Err(ErrorCode::InvalidPath(format!("{source} cannot be moved into itself")))
-            }
+            Err(Errno::INVAL) => Err(into_itself(source)),
             result => result.map_err(code),
         }
     }
@@ -71,20 +72,31 @@ impl ThreadDir {
     /// The entry at `path`, a link itself; none if its directory does not exist.
     fn entry(&self, path: &WorkspacePath) -> Result<Option<Entry>, ErrorCode> {
         let Some(root) = self.open()? else { return Ok(None) };
-        match resolve(root, path, NO_FOLLOW)? {
+        match self.find_place(root, path, NO_FOLLOW)? {
             Place::Root(_) => Err(ErrorCode::IsDirectory),
             Place::Entry(entry) => Ok(Some(*entry)),
-            Place::NoParent => Ok(None),
+            Place::NoParent(_) => Ok(None),
         }
     }
 
+    /// Whether a path whose directory is missing is beneath an entry, by way of a link.
+    fn is_beneath(&self, path: &WorkspacePath, entry: &Entry) -> Result<bool, ErrorCode> {
+        let Some(root) = self.open()? else { return Ok(false) };
+        let place = self.find_place(root, path, NO_FOLLOW)?;
+        Ok(matches!(place, Place::NoParent(real) if Path::new(&real).starts_with(&entry.real)))
+    }
+
     fn make_destination(&self, path: &WorkspacePath) -> Result<Entry, ErrorCode> {
-        let root = self.root.create_beneath(&self.names)?;
-        match resolve(root, path, How { make_parents: true, ..NO_FOLLOW })? {
+        let root = self.root.create_beneath(&self.id.names)?;
+        match self.find_place(root, path, How { make_parents: true, ..NO_FOLLOW })? {
             Place::Entry(entry) => Ok(*entry),
-            Place::Root(_) | Place::NoParent => Err(ErrorCode::NotFound),
+            Place::Root(_) | Place::NoParent(_) => Err(ErrorCode::NotFound),
         }
     }
+}
+
+fn into_itself(source: &WorkspacePath) -> ErrorCode {
+    ErrorCode::InvalidPath(format!("{source} cannot be moved into itself"))
 }
 
 fn is_same_directory(one: &OwnedFd, other: &OwnedFd) -> Result<bool, ErrorCode> {

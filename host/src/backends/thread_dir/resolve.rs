@@ -26,8 +26,8 @@ pub(super) enum Place {
     Root(OwnedFd),
     /// To an entry of a directory, which may not exist.
     Entry(Box<Entry>),
-    /// Nowhere: a directory on the way does not exist.
-    NoParent,
+    /// Nowhere: a directory on the way does not exist. This would be the path without links.
+    NoParent(OsString),
 }
 
 /// An entry of a directory.
@@ -61,11 +61,26 @@ pub(super) const FOLLOW: How = How { follow_last: true, make_parents: false };
 /// Stops at a link at the end, and makes nothing.
 pub(super) const NO_FOLLOW: How = How { follow_last: false, make_parents: false };
 
+/// What becomes of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    /// They are followed as far as they stay inside.
+    Follow,
+    /// Where one would be followed nothing is found: the path was resolved before, and a link in
+    /// it was put there since.
+    Refuse,
+}
+
 /// Resolves `path` beneath `root`.
 ///
 /// Fails with `not-permitted` for a link that leads out, with `not-found` for one that leads
 /// nowhere, and with `not-a-directory` if a part of the path is a file.
-pub(super) fn resolve(root: OwnedFd, path: &WorkspacePath, how: How) -> Result<Place, ErrorCode> {
+pub(super) fn resolve(
+    root: OwnedFd,
+    path: &WorkspacePath,
+    how: How,
+    links: Links,
+) -> Result<Place, ErrorCode> {
     let mut walk = Walk {
         root,
         here: None,
@@ -96,10 +111,13 @@ pub(super) fn resolve(root: OwnedFd, path: &WorkspacePath, how: How) -> Result<P
                 walk.todo.push_front((name, from_link));
                 continue;
             }
-            Err(Errno::NOENT) => return Ok(Place::NoParent),
+            Err(Errno::NOENT) => return Ok(walk.nowhere(&name)),
             Err(errno) => return Err(code(errno)),
         };
         match stat::kind(&found) {
+            FileKind::Link if (!last || how.follow_last) && links == Links::Refuse => {
+                return Err(ErrorCode::NotFound);
+            }
             FileKind::Link if !last || how.follow_last => walk.expand(&name)?,
             _ if last => return walk.entry(name, Some(found)),
             // It became a directory after it was tried as one.
@@ -199,6 +217,14 @@ impl Walk {
             self.todo.push_front((OsString::from_vec(part.to_vec()), true));
         }
         Ok(())
+    }
+
+    /// What the path would be if what is missing of it were made.
+    fn nowhere(&self, name: &OsStr) -> Place {
+        let rest = self.todo.iter().map(|(name, _)| name.as_os_str());
+        let rest = rest.filter(|name| !name.is_empty() && *name != ".");
+        let names = self.names.iter().map(OsString::as_os_str).chain([name]).chain(rest);
+        Place::NoParent(names.collect::<Vec<_>>().join(OsStr::new("/")))
     }
 
     fn real(&self) -> OsString {

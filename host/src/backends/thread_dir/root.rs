@@ -2,28 +2,28 @@
 
 use std::fmt::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use handhold_core::types::ErrorCode;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 use super::errors::{code, io_code};
-use super::names::{IdError, directory_name};
+use super::id::ThreadId;
+use super::ledger::Queues;
+use super::life::touch;
+use super::names::IdError;
+use super::resolve::Links;
 use super::{ThreadDir, remove};
 
 /// Where the threads of tenants are.
-const TENANTS: &str = ".tenants";
+pub(super) const TENANTS: &str = ".tenants";
 
 /// Where the host keeps its own records.
-const RECORDS: &str = ".handhold";
-
-/// How many locks there are. Two files that share one wait for each other, no more.
-const LOCKS: u32 = 256;
+pub(super) const RECORDS: &str = ".handhold";
 
 /// How to open a directory to work relative to it.
 pub(super) const OPEN_DIR: OFlags =
@@ -34,7 +34,7 @@ pub(super) const OPEN_DIR: OFlags =
 /// Several processes may use one root at the same time.
 #[derive(Clone, Debug)]
 pub struct AgentFiles {
-    root: Arc<Root>,
+    pub(super) root: Arc<Root>,
 }
 
 impl AgentFiles {
@@ -48,8 +48,15 @@ impl AgentFiles {
                 path: path.into(),
                 dir: OnceLock::new(),
                 records: OnceLock::new(),
+                seen_threads: OnceLock::new(),
+                queues: Queues::default(),
             }),
         }
+    }
+
+    /// The directory, as it was given.
+    pub(crate) fn path(&self) -> &Path {
+        &self.root.path
     }
 
     /// The workspace of a thread; each tenant has thread ids of its own.
@@ -59,12 +66,8 @@ impl AgentFiles {
     /// # Errors
     /// Fails for an id that is empty, has a NUL or is over 512 bytes.
     pub fn thread(&self, tenant: Option<&str>, thread: &str) -> Result<ThreadDir, IdError> {
-        let thread = directory_name(thread)?;
-        let names = match tenant {
-            None => vec![thread],
-            Some(tenant) => vec![TENANTS.to_owned(), directory_name(tenant)?, thread],
-        };
-        Ok(ThreadDir { root: Arc::clone(&self.root), names: names.into() })
+        let id = Arc::new(ThreadId::new(tenant, thread)?);
+        Ok(ThreadDir { root: Arc::clone(&self.root), id, links: Links::Follow })
     }
 }
 
@@ -74,6 +77,10 @@ pub(super) struct Root {
     path: PathBuf,
     dir: OnceLock<Dir>,
     records: OnceLock<Arc<Records>>,
+    /// The directory of the records of threads, if it was there when it was looked for.
+    seen_threads: OnceLock<OwnedFd>,
+    /// Who waits for which ledger in this process.
+    pub(super) queues: Queues,
 }
 
 /// The directories for the host's own files.
@@ -81,7 +88,11 @@ pub(super) struct Root {
 pub(super) struct Records {
     /// Half-made files and directories on their way out.
     pub(super) tmp: OwnedFd,
-    locks: OwnedFd,
+    pub(super) locks: OwnedFd,
+    /// One record for each thread.
+    pub(super) threads: OwnedFd,
+    /// What each thread takes.
+    pub(super) usage: Arc<OwnedFd>,
 }
 
 impl Root {
@@ -128,6 +139,50 @@ impl Root {
         make_dirs(self.create()?.as_fd(), names, Mode::RWXU | Mode::RWXG | Mode::RWXO)
     }
 
+    /// Says that a thread with the directory `dir` was used now, if the host keeps records.
+    pub(super) fn touch(&self, id: &ThreadId, dir: &OwnedFd) {
+        let threads = match self.seen_threads.get() {
+            Some(threads) => threads,
+            None => {
+                let names = [RECORDS.to_owned(), "threads".to_owned()];
+                let Ok(Some(found)) = self.open_beneath(&names) else { return };
+                self.seen_threads.get_or_init(|| found)
+            }
+        };
+        touch(threads, id, dir);
+    }
+
+    /// The directory of what each thread takes; none if it does not exist.
+    pub(super) fn usage(&self) -> Result<Option<Arc<OwnedFd>>, ErrorCode> {
+        match self.records.get() {
+            Some(records) => Ok(Some(Arc::clone(&records.usage))),
+            None => Ok(self.open_records("usage")?.map(Arc::new)),
+        }
+    }
+
+    /// A directory of the host's own records; none if it does not exist.
+    pub(super) fn open_records(&self, name: &str) -> Result<Option<OwnedFd>, ErrorCode> {
+        self.open_beneath(&[RECORDS.to_owned(), name.to_owned()])
+    }
+
+    /// A directory among the host's own records, made if it does not exist.
+    pub(super) fn make_records(&self, names: &[&str]) -> Result<OwnedFd, ErrorCode> {
+        let names: Vec<String> =
+            [RECORDS].iter().chain(names).map(|name| (*name).to_owned()).collect();
+        make_dirs(self.create()?.as_fd(), &names, Mode::RWXU)
+            .map_err(|error| unavailable("the directory of the host's records", error))
+    }
+
+    /// The directory at the end of `names`, which may be none for the root itself; none if it does
+    /// not exist.
+    pub(super) fn open_all(&self, names: &[String]) -> Result<Option<OwnedFd>, ErrorCode> {
+        if !names.is_empty() {
+            return self.open_beneath(names);
+        }
+        let Some(root) = self.open()? else { return Ok(None) };
+        rustix::fs::openat(root, ".", OPEN_DIR, Mode::empty()).map(Some).map_err(code)
+    }
+
     /// The host's own records, made if they do not exist.
     pub(super) fn records(&self) -> Result<&Arc<Records>, ErrorCode> {
         if let Some(records) = self.records.get() {
@@ -138,14 +193,19 @@ impl Root {
             make_dirs(root.as_fd(), &[RECORDS.to_owned(), name.to_owned()], Mode::RWXU)
                 .map_err(|error| unavailable("the directory of the host's records", error))
         };
-        let records = Records { tmp: make("tmp")?, locks: make("locks")? };
+        let records = Records {
+            tmp: make("tmp")?,
+            locks: make("locks")?,
+            threads: make("threads")?,
+            usage: Arc::new(make("usage")?),
+        };
         remove::sweep(&records.tmp);
         Ok(self.records.get_or_init(|| Arc::new(records)))
     }
 }
 
 /// What is wrong with a directory of the host, so that it is not taken for one of the workspace.
-fn unavailable(what: &str, error: ErrorCode) -> ErrorCode {
+pub(super) fn unavailable(what: &str, error: ErrorCode) -> ErrorCode {
     match error {
         ErrorCode::QuotaExceeded => ErrorCode::QuotaExceeded,
         error => ErrorCode::Unavailable(format!("{what} cannot be used ({error})")),
@@ -164,62 +224,6 @@ fn make_dirs(dir: BorrowedFd<'_>, names: &[String], mode: Mode) -> Result<OwnedF
         here = Some(rustix::fs::openat(at, name, OPEN_DIR, Mode::empty()).map_err(code)?);
     }
     here.ok_or(ErrorCode::NotFound)
-}
-
-/// A held lock; dropping it lets go.
-pub(super) struct Lock {
-    _file: OwnedFd,
-}
-
-impl Records {
-    /// Waits for the lock of the entry `name` of a directory.
-    ///
-    /// The lock is between all threads of all processes that use the root.
-    pub(super) fn lock(&self, dir: &OwnedFd, name: &[u8]) -> Result<Lock, ErrorCode> {
-        self.lock_number(lock_number(dir, name)?)
-    }
-
-    /// Waits for the locks of two entries.
-    pub(super) fn lock_both(
-        &self,
-        one: (&OwnedFd, &[u8]),
-        other: (&OwnedFd, &[u8]),
-    ) -> Result<(Lock, Option<Lock>), ErrorCode> {
-        let (one, other) = (lock_number(one.0, one.1)?, lock_number(other.0, other.1)?);
-        // All take two locks in one order, so that no two wait for each other.
-        let first = self.lock_number(one.min(other))?;
-        let second = if one == other { None } else { Some(self.lock_number(one.max(other))?) };
-        Ok((first, second))
-    }
-
-    fn lock_number(&self, number: u32) -> Result<Lock, ErrorCode> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file =
-            rustix::fs::openat(&self.locks, format!("{number:02x}"), flags, mode).map_err(code)?;
-        loop {
-            match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(Lock { _file: file }),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(code(errno)),
-            }
-        }
-    }
-}
-
-/// Which lock serialises changes of an entry: by the directory itself, not by its path, since
-/// several paths may lead to it.
-fn lock_number(dir: &OwnedFd, name: &[u8]) -> Result<u32, ErrorCode> {
-    let stat = rustix::fs::fstat(dir).map_err(code)?;
-    let mut hash = Sha256::new();
-    hash.update(stat.st_dev.to_le_bytes());
-    hash.update(stat.st_ino.to_le_bytes());
-    hash.update(name);
-    let number = hash
-        .finalize()
-        .iter()
-        .fold(0_u32, |number, byte| number.wrapping_mul(31).wrapping_add(u32::from(*byte)));
-    Ok(number % LOCKS)
 }
 
 /// A name that nothing else has.

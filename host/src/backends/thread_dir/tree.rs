@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::AtomicBool;
 
-use handhold_core::search::{self, Base, Budget, Tree, TreeEntry, TreeFile};
+use handhold_core::search::{self, Base, Budget, Hiding, Tree, TreeEntry, TreeFile};
 use handhold_core::types::{ErrorCode, FileKind, GlobPage, GlobRequest, GrepPage, GrepRequest};
 use rustix::fs::{AtFlags, Mode, ResolveFlags};
 use rustix::io::Errno;
@@ -16,6 +16,7 @@ use super::super::blocking::search_threads;
 use super::read::{Found, MAX_ENTRIES, open_regular};
 use super::root::OPEN_DIR;
 use super::{ThreadDir, parse, stat};
+use crate::backend::View;
 
 /// How often opening a directory is tried again when something on the way is renamed meanwhile.
 const MAX_RETRIES: usize = 8;
@@ -29,68 +30,94 @@ impl ThreadDir {
     pub(super) fn glob(
         &self,
         request: &GlobRequest,
+        view: &View,
         cancelled: &AtomicBool,
     ) -> Result<GlobPage, ErrorCode> {
         let budget = Budget::new(request.time_ms, cancelled, search_threads());
-        match self.search_base(&request.path)? {
-            Some(start) => search::glob(&start.tree, start.base(), request, &budget),
-            None => search::glob(
-                &Nothing,
-                Base { real: "", shown: "", is_file: false },
-                request,
-                &budget,
-            ),
+        match self.start(&request.path, view)? {
+            Start::Elsewhere => Ok(GlobPage::default()),
+            Start::Unused(place) => search::glob(&Nothing, place.base(), request, &budget),
+            Start::Here(tree, place) if view.hides_something() => {
+                search::glob(&hiding(tree, view), place.base(), request, &budget)
+            }
+            Start::Here(tree, place) => search::glob(&tree, place.base(), request, &budget),
         }
     }
 
     pub(super) fn grep(
         &self,
         request: &GrepRequest,
+        view: &View,
         cancelled: &AtomicBool,
     ) -> Result<GrepPage, ErrorCode> {
         let budget = Budget::new(request.time_ms, cancelled, search_threads());
-        match self.search_base(&request.path)? {
-            Some(start) => search::grep(&start.tree, start.base(), request, &budget),
-            None => search::grep(
-                &Nothing,
-                Base { real: "", shown: "", is_file: false },
-                request,
-                &budget,
-            ),
+        match self.start(&request.path, view)? {
+            Start::Elsewhere => Ok(GrepPage { complete: true, ..GrepPage::default() }),
+            Start::Unused(place) => search::grep(&Nothing, place.base(), request, &budget),
+            Start::Here(tree, place) if view.hides_something() => {
+                search::grep(&hiding(tree, view), place.base(), request, &budget)
+            }
+            Start::Here(tree, place) => search::grep(&tree, place.base(), request, &budget),
         }
     }
 
-    /// Where a search starts; none for the root of a workspace that has no directory yet.
-    fn search_base(&self, path: &str) -> Result<Option<Start>, ErrorCode> {
-        let path = parse(path)?;
-        let (real, is_file) = match self.find(&path)? {
-            Found::Unused => return Ok(None),
-            Found::Root(_) => (OsString::new(), false),
-            Found::Entry(_, _, found, real) => match stat::kind(&found) {
-                FileKind::Directory => (real, false),
-                FileKind::File => (real, true),
-                FileKind::Link | FileKind::Other => return Err(ErrorCode::NotAFile),
-            },
+    /// Where a search starts.
+    fn start(&self, asked: &str, view: &View) -> Result<Start, ErrorCode> {
+        let asked = parse(asked)?;
+        let Some((path, shown)) = view.start(&asked) else { return Ok(Start::Elsewhere) };
+        let asked = asked.relative().to_owned();
+        let root = view.at().to_owned();
+        let mut place = StartPlace { real: String::new(), shown, asked, root, is_file: false };
+        let real = match self.find(&path)? {
+            Found::Unused => return Ok(Start::Unused(place)),
+            Found::Root(_) => OsString::new(),
+            Found::Entry(_, _, found, real) => {
+                place.is_file = match stat::kind(&found) {
+                    FileKind::Directory => false,
+                    FileKind::File => true,
+                    FileKind::Link | FileKind::Other => return Err(ErrorCode::NotAFile),
+                };
+                real
+            }
         };
-        let Some(root) = self.open()? else { return Ok(None) };
+        let Some(root) = self.open()? else { return Ok(Start::Unused(place)) };
         // A link can hold a name that is not UTF-8, and such names cannot be searched.
-        let real = real.into_string().map_err(|_| ErrorCode::Unsupported)?;
-        let shown = path.relative().to_owned();
-        Ok(Some(Start { tree: DirTree { root }, real, shown, is_file }))
+        place.real = real.into_string().map_err(|_| ErrorCode::Unsupported)?;
+        Ok(Start::Here(DirTree { root }, place))
     }
 }
 
-struct Start {
-    tree: DirTree,
+/// Where a search starts.
+enum Start {
+    /// Nothing of this workspace is shown there.
+    Elsewhere,
+    /// In a workspace that has no directory yet.
+    Unused(StartPlace),
+    Here(DirTree, StartPlace),
+}
+
+struct StartPlace {
     real: String,
     shown: String,
+    asked: String,
+    root: String,
     is_file: bool,
 }
 
-impl Start {
+impl StartPlace {
     fn base(&self) -> Base<'_> {
-        Base { real: &self.real, shown: &self.shown, is_file: self.is_file }
+        Base {
+            real: &self.real,
+            shown: &self.shown,
+            is_file: self.is_file,
+            asked: &self.asked,
+            root: &self.root,
+        }
     }
+}
+
+fn hiding(tree: DirTree, view: &View) -> impl Tree {
+    Hiding::new(tree, |path: &OsStr, kind| view.hides(&path.to_string_lossy(), kind))
 }
 
 impl Tree for DirTree {

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::change::Draft;
 use super::errors::code;
 use super::read::open_regular;
-use super::resolve::{Entry, FOLLOW, How, Place, bytes, resolve};
+use super::resolve::{Entry, FOLLOW, How, Place, bytes};
 use super::{ThreadDir, parse, stat};
 
 /// How often a write starts over because its place was exchanged meanwhile.
@@ -71,6 +71,7 @@ impl ThreadDir {
         dry_run: bool,
         cancelled: &AtomicBool,
     ) -> Result<Option<Written>, ErrorCode> {
+        let mut hold = if dry_run { None } else { self.hold_if_made()? };
         // Everything is looked at before anything is made.
         let seen = self.look(path)?;
         let old = check_target(seen.as_ref().and_then(|entry| entry.stat.as_ref()))?;
@@ -82,6 +83,13 @@ impl ThreadDir {
                 rustix::fs::accessat(&entry.dir, ".", access, AtFlags::EACCESS).map_err(code)?;
             }
             return Ok(Some(answer(content, old, old.map(stat::version))));
+        }
+        if hold.is_none() {
+            if seen.is_some() {
+                // Somebody else has just made the workspace.
+                return Ok(None);
+            }
+            hold = Some(self.hold_new()?);
         }
         let entry = match seen {
             Some(entry) => entry,
@@ -127,6 +135,7 @@ impl ThreadDir {
             Err(ErrorCode::NotFound) => return Ok(None),
             result => result?,
         };
+        drop(hold);
         Ok(Some(Written {
             size: stat::size(&placed),
             previous_size: old.map(stat::size),
@@ -137,20 +146,20 @@ impl ThreadDir {
     /// What is at `path`, links followed; none if its directory does not exist.
     fn look(&self, path: &WorkspacePath) -> Result<Option<Entry>, ErrorCode> {
         let Some(root) = self.open()? else { return Ok(None) };
-        match resolve(root, path, FOLLOW)? {
+        match self.find_place(root, path, FOLLOW)? {
             Place::Root(_) => Err(ErrorCode::IsDirectory),
             Place::Entry(entry) => Ok(Some(*entry)),
-            Place::NoParent => Ok(None),
+            Place::NoParent(_) => Ok(None),
         }
     }
 
     /// The place for a new entry at `path`, whose directories are made.
     pub(super) fn make_parents(&self, path: &WorkspacePath) -> Result<Entry, ErrorCode> {
-        let root = self.root.create_beneath(&self.names)?;
-        match resolve(root, path, How { follow_last: true, make_parents: true })? {
+        let root = self.root.create_beneath(&self.id.names)?;
+        match self.find_place(root, path, How { follow_last: true, make_parents: true })? {
             Place::Root(_) => Err(ErrorCode::IsDirectory),
             Place::Entry(entry) => Ok(*entry),
-            Place::NoParent => Err(ErrorCode::NotFound),
+            Place::NoParent(_) => Err(ErrorCode::NotFound),
         }
     }
 }

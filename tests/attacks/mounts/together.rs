@@ -1,0 +1,106 @@
+//! Several threads, and several views, in one shared directory.
+
+use std::fs;
+use std::sync::Barrier;
+
+use serde_json::json;
+
+use super::site;
+
+/// How many edits are made at once.
+const SLOTS: usize = 24;
+
+/// Does something for each number below `n`, all at once; what comes of each, in order.
+fn all_at_once<T: Send>(n: usize, step: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let start = Barrier::new(n);
+    std::thread::scope(|scope| {
+        let steps: Vec<_> = (0..n)
+            .map(|number| {
+                let (start, step) = (&start, &step);
+                scope.spawn(move || {
+                    start.wait();
+                    step(number)
+                })
+            })
+            .collect();
+        steps.into_iter().map(|step| step.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn edits_of_several_threads_in_one_shared_directory_are_not_lost() {
+    let site = site();
+    let line = |slot: usize, state: &str| format!("slot {slot:03}: {state}\n");
+    let open: String = (0..SLOTS).map(|slot| line(slot, "open")).collect();
+    fs::write(site.base("notes/slots.txt"), open).unwrap();
+    let codes = all_at_once(SLOTS, |slot| {
+        let workspace = site.other(&format!("thread-{}", slot % 3));
+        let at = if slot % 2 == 0 { "/notes" } else { "/twin" };
+        let arguments = json!({
+            "file_path": format!("{at}/slots.txt"),
+            "old_string": line(slot, "open"),
+            "new_string": line(slot, "done"),
+        });
+        site.call_in(&workspace, "edit_file", arguments).code
+    });
+    let state = |code: &Option<String>| match code.as_deref() {
+        None => "done",
+        Some("conflict") => "open",
+        code => panic!("{code:?}"),
+    };
+    let wanted: String =
+        codes.iter().enumerate().map(|(slot, code)| line(slot, state(code))).collect();
+    assert!(codes.iter().any(Option::is_none), "one of them must be the first");
+    assert_eq!(fs::read_to_string(site.base("notes/slots.txt")).unwrap(), wanted);
+    site.directory.check_outside();
+}
+
+#[test]
+fn of_writes_over_one_version_from_two_threads_one_succeeds() {
+    let site = site();
+    for round in 0..20 {
+        let read = site.call("read_file", json!({ "file_path": "/notes/file.txt" })).good();
+        let version = read.structured["version"].as_str().unwrap().to_owned();
+        let content = |thread: usize| format!("{round}: thread {thread}\n");
+        let codes = all_at_once(2, |thread| {
+            let workspace = site.other(&format!("thread-{thread}"));
+            let at = ["/notes", "/twin"][thread];
+            let arguments = json!({
+                "file_path": format!("{at}/file.txt"),
+                "content": content(thread),
+                "if_version": version,
+            });
+            site.call_in(&workspace, "write_file", arguments).code
+        });
+        let good: Vec<usize> = (0..2).filter(|thread| codes[*thread].is_none()).collect();
+        assert_eq!(good.len(), 1, "{codes:?}");
+        assert!(codes.contains(&Some("conflict".to_owned())), "{codes:?}");
+        let found = fs::read_to_string(site.base("notes/file.txt")).unwrap();
+        assert_eq!(found, content(good[0]));
+    }
+    site.directory.check_outside();
+}
+
+#[test]
+fn of_moves_of_one_file_out_of_a_shared_directory_one_succeeds() {
+    let site = site();
+    for round in 0..30 {
+        fs::write(site.base("notes/one.txt"), format!("round {round}")).unwrap();
+        let codes = all_at_once(4, |thread| {
+            let workspace = site.other(&format!("thread-{thread}"));
+            let source = if thread % 2 == 0 { "/notes/one.txt" } else { "/twin/one.txt" };
+            let arguments = json!({ "source": source, "destination": format!("/{round}.txt") });
+            site.call_in(&workspace, "move_file", arguments).code
+        });
+        for (thread, code) in codes.iter().enumerate() {
+            let there = site.directory.root().join(format!("thread-{thread}/{round}.txt"));
+            assert_eq!(code.is_none(), there.exists(), "{codes:?}");
+            let lost = matches!(code.as_deref(), Some("conflict" | "not-found"));
+            assert!(code.is_none() || lost, "{codes:?}");
+        }
+        let is_there = site.base("notes/one.txt").exists();
+        assert_eq!(codes.iter().filter(|code| code.is_none()).count(), 1, "{codes:?} {is_there}");
+        assert!(!is_there, "{codes:?}");
+    }
+    site.directory.check_outside();
+}
