@@ -70,6 +70,17 @@ pub trait Backend: Send + Sync {
     /// Removes a file, a link, or a directory.
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode>;
 
+    /// Removes a regular file if it is at `version`; else it fails with `conflict`.
+    ///
+    /// A backend that has files does both in one step. As it is written here, it looks first: a
+    /// change between the two is lost.
+    async fn remove_version(&self, path: &str, version: &str) -> Result<Removed, ErrorCode> {
+        if self.read_bytes(path, 0, 0).await?.version != version {
+            return Err(ErrorCode::Conflict);
+        }
+        self.remove(path, false).await
+    }
+
     /// Moves a file, a link, or a directory.
     async fn rename(
         &self,

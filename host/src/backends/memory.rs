@@ -404,6 +404,18 @@ impl Backend for Memory {
         Ok(removed)
     }
 
+    async fn remove_version(&self, path: &str, version: &str) -> Result<Removed, ErrorCode> {
+        let path = parse(path)?;
+        let mut state = self.write_state();
+        let bytes = match state.find(&path)? {
+            None => return Err(ErrorCode::NotFound),
+            Some(Node::File(file)) if file.version() == version => file.content.len() as u64,
+            Some(_) => return Err(ErrorCode::Conflict),
+        };
+        state.nodes.remove(path.as_str());
+        Ok(Removed { files: 1, directories: 0, bytes })
+    }
+
     async fn rename(
         &self,
         source: &str,

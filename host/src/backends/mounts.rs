@@ -72,8 +72,7 @@ use crate::backend::{Backend, Draft, View};
 /// It is read in pieces of 1 MiB into a draft, which is published; then the source is removed, if it
 /// is still at the version that was read. If it is not, or cannot be removed, the copy is removed
 /// again, or stays if it took the place of a file; the answer is `conflict`, or why it could not be
-/// removed. Permission bits are not taken along. A call that is dropped in between leaves both. What
-/// is written to the source between the last look at its version and its removal is lost.
+/// removed. Permission bits are not taken along. A call that is dropped in between leaves both.
 pub struct Mounts {
     /// The base, then the mounts by path, so that what lies in another comes after it.
     layers: Arc<[Arc<Layer>]>,

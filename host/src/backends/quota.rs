@@ -26,6 +26,7 @@ pub use self::ledger::{Ledger, LedgerEntry, Reservation, Turn, Usage};
 pub(super) use self::limits::Growth;
 pub use self::limits::QuotaLimits;
 pub use self::memory_ledger::MemoryLedger;
+use self::remove::What;
 use self::write::Manner;
 use crate::backend::{Backend, Draft, View};
 
@@ -186,7 +187,11 @@ impl Backend for Quota {
     }
 
     async fn remove(&self, path: &str, recursive: bool) -> Result<Removed, ErrorCode> {
-        self.take_away(path, recursive).await
+        self.take_away(path, What::Entry { recursive }).await
+    }
+
+    async fn remove_version(&self, path: &str, version: &str) -> Result<Removed, ErrorCode> {
+        self.take_away(path, What::Version(version.to_owned())).await
     }
 
     async fn rename(

@@ -76,6 +76,10 @@ impl Backend for ReadOnly {
         Err(ErrorCode::NotPermitted)
     }
 
+    async fn remove_version(&self, _: &str, _: &str) -> Result<Removed, ErrorCode> {
+        Err(ErrorCode::NotPermitted)
+    }
+
     async fn rename(&self, _: &str, _: &str, _: bool) -> Result<(), ErrorCode> {
         Err(ErrorCode::NotPermitted)
     }

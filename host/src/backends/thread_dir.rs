@@ -181,6 +181,11 @@ impl Backend for ThreadDir {
         blocking::run(move |cancelled| this.take_away(&path, recursive, cancelled)).await
     }
 
+    async fn remove_version(&self, path: &str, version: &str) -> Result<Removed, ErrorCode> {
+        let (this, path, version) = (self.clone(), parse(path)?, version.to_owned());
+        blocking::run(move |cancelled| this.take_version_away(&path, &version, cancelled)).await
+    }
+
     async fn rename(
         &self,
         source: &str,

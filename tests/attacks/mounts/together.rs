@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
@@ -102,5 +103,61 @@ fn of_moves_of_one_file_out_of_a_shared_directory_one_succeeds() {
         assert_eq!(codes.iter().filter(|code| code.is_none()).count(), 1, "{codes:?} {is_there}");
         assert!(!is_there, "{codes:?}");
     }
+    site.directory.check_outside();
+}
+
+#[test]
+fn edits_of_a_file_that_is_moved_to_and_fro_are_not_lost() {
+    const MOVES: usize = 60;
+    let site = site();
+    let [shared, own] = [site.base("notes/number.txt"), site.inside("number.txt")];
+    fs::write(&shared, "0\n").unwrap();
+    let is_over = AtomicBool::new(false);
+    let added = std::thread::scope(|scope| {
+        let editors: Vec<_> = (0..2)
+            .map(|editor| {
+                let (site, shared, is_over) = (&site, &shared, &is_over);
+                scope.spawn(move || {
+                    let workspace = site.other(&format!("editor-{editor}"));
+                    let mut added = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        let Ok(text) = fs::read_to_string(shared) else { continue };
+                        let number: u64 = text.trim_end().parse().unwrap();
+                        let edit = json!({
+                            "file_path": "/notes/number.txt",
+                            "old_string": text,
+                            "new_string": format!("{}\n", number + 1),
+                        });
+                        let code = site.call_in(&workspace, "edit_file", edit).code;
+                        let refused = ["conflict", "not-found", "no-match"];
+                        match code.as_deref() {
+                            None => added += 1,
+                            Some(code) => assert!(refused.contains(&code), "{code}"),
+                        }
+                    }
+                    added
+                })
+            })
+            .collect();
+        let mut moves = 0;
+        while moves < MOVES {
+            for (source, destination) in
+                [("/notes/number.txt", "/number.txt"), ("/number.txt", "/notes/number.txt")]
+            {
+                loop {
+                    let arguments = json!({ "source": source, "destination": destination });
+                    match site.call("move_file", arguments).code.as_deref() {
+                        None => break,
+                        code => assert_eq!(code, Some("conflict")),
+                    }
+                }
+                moves += 1;
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        editors.into_iter().map(|editor| editor.join().unwrap()).sum::<u64>()
+    });
+    assert!(!own.exists() && added > 0, "{added}");
+    assert_eq!(fs::read_to_string(&shared).unwrap(), format!("{added}\n"));
     site.directory.check_outside();
 }

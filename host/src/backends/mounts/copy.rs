@@ -26,18 +26,11 @@ impl Copy<'_> {
     pub(super) async fn and_remove(self) -> Result<(), ErrorCode> {
         self.check_removable().await?;
         let (written, version) = self.copy().await?;
-        let removed = match self.from.version().await {
-            Ok(now) if now == version => self.from.remove().await,
-            Ok(_) => Err(ErrorCode::Conflict),
-            Err(error) => Err(error),
-        };
-        let Err(error) = removed else { return Ok(()) };
+        let Err(error) = self.from.remove_version(&version).await else { return Ok(()) };
         // There is nothing to put back in the place of a copy that replaced a file.
-        if written.previous_size.is_none()
-            && self.to.version().await.is_ok_and(|now| now == written.version)
-        {
-            // If that fails, there are two of them.
-            drop(self.to.remove().await);
+        if written.previous_size.is_none() {
+            // If that fails, there are two of them, or it is somebody else's by now.
+            drop(self.to.remove_version(&written.version).await);
         }
         // Someone else has removed it meanwhile, or has moved it to where it is now.
         Err(if error == ErrorCode::NotFound { ErrorCode::Conflict } else { error })
@@ -108,12 +101,8 @@ impl Spot<'_> {
         page.map_err(|error| self.failed(error))
     }
 
-    async fn version(&self) -> Result<Version, ErrorCode> {
-        Ok(self.read(0, 0).await?.version)
-    }
-
-    async fn remove(&self) -> Result<(), ErrorCode> {
-        let removed = self.backend().remove(self.as_str(), false).await;
+    async fn remove_version(&self, version: &str) -> Result<(), ErrorCode> {
+        let removed = self.backend().remove_version(self.as_str(), version).await;
         removed.map(drop).map_err(|error| self.failed(error))
     }
 }

@@ -48,6 +48,32 @@ impl ThreadDir {
         self.try_take_away(path, recursive, cancelled)
     }
 
+    /// Removes a file if it is at a version.
+    pub(super) fn take_version_away(
+        &self,
+        path: &WorkspacePath,
+        version: &str,
+        cancelled: &AtomicBool,
+    ) -> Result<Removed, ErrorCode> {
+        let _hold = self.hold_if_made()?.ok_or(ErrorCode::NotFound)?;
+        let root = self.open()?.ok_or(ErrorCode::NotFound)?;
+        let Place::Entry(entry) = self.find_place(root, path, NO_FOLLOW)? else {
+            return Err(ErrorCode::NotFound);
+        };
+        let _lock = self.root.records()?.lock(&entry.dir, bytes(&entry.name))?;
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(ErrorCode::Cancelled);
+        }
+        // Under the lock nobody of ours changes it.
+        let found = rustix::fs::statat(&entry.dir, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
+        let found = found.map_err(code)?;
+        if stat::kind(&found) != FileKind::File || stat::version(&found) != version {
+            return Err(ErrorCode::Conflict);
+        }
+        rustix::fs::unlinkat(&entry.dir, &entry.name, AtFlags::empty()).map_err(code)?;
+        Ok(Removed { files: 1, directories: 0, bytes: content_size(&found) })
+    }
+
     fn try_take_away(
         &self,
         path: &WorkspacePath,
