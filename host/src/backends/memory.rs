@@ -412,7 +412,7 @@ impl Backend for Memory {
             Some(Node::File(file)) if file.version() == version => file.content.len() as u64,
             Some(_) => return Err(ErrorCode::Conflict),
         };
-        state.nodes.remove(path.as_str());
+        state.nodes.remove(path.relative());
         Ok(Removed { files: 1, directories: 0, bytes })
     }
 

@@ -33,6 +33,30 @@ async fn everything_is_charged_and_released() {
     assert_eq!(quota.remove("/x", true).await, Err(ErrorCode::NotFound));
 }
 
+/// Removes a file by its version, where that is another one and where it is the same.
+async fn remove_versions(quota: &Quota) {
+    let old = quota.write(request("/a", 5)).await.expect("written").version;
+    let new = quota.write(request("/a", 7)).await.expect("written").version;
+    assert_eq!(quota.remove_version("/a", &old).await, Err(ErrorCode::Conflict));
+    assert_eq!(quota.usage().await, Ok(taken(7, 1)));
+    let removed = Removed { files: 1, directories: 0, bytes: 7 };
+    assert_eq!(quota.remove_version("/a", &new).await, Ok(removed));
+    assert_eq!(quota.remove_version("/a", &new).await, Err(ErrorCode::NotFound));
+    write(quota, "/d/f", 1).await.expect("written");
+    assert_eq!(quota.remove_version("/d", &new).await, Err(ErrorCode::Conflict));
+    assert_eq!(checked(quota).await, taken(1, 2));
+}
+
+#[tokio::test]
+async fn a_file_is_removed_at_its_version_alone_and_released() {
+    remove_versions(&in_memory(NONE)).await;
+    #[cfg(target_os = "linux")]
+    {
+        let site = super::site::Site::new();
+        remove_versions(&site.quota(NONE)).await;
+    }
+}
+
 #[tokio::test]
 async fn what_others_changed_is_found_by_a_recount() {
     let quota = in_memory(bytes(10));
